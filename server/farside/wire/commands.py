@@ -1,0 +1,54 @@
+"""Reading commands: an untrusted value becomes a checked command, or an error that says what was expected."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from farside.errors import FarsideError
+from farside.wire.messages import COMMANDS, Command, Model
+
+
+def command_id_of(message: Any) -> int | None:
+    """The id of what may be a command, None when it cannot be read."""
+    if isinstance(message, dict):
+        command_id = cast("dict[str, Any]", message).get("id")
+        if type(command_id) is int and 0 <= command_id < 2**53:
+            return command_id
+    return None
+
+
+def parse_command(message: Any) -> Command:
+    """Check the envelope.
+
+    Raises:
+        FarsideError: ``invalid_argument``.
+    """
+    try:
+        return Command.model_validate(message)
+    except ValidationError as error:
+        raise _explain("a command {id, method, params}", error) from None
+
+
+def parse_params(command: Command) -> Model:
+    """Check the parameters by the command's method.
+
+    Raises:
+        FarsideError: ``unknown_command`` or ``invalid_argument``.
+    """
+    shape = COMMANDS.get(command.method)
+    if shape is None:
+        message = f"expected one of {', '.join(COMMANDS)}; got {command.method!r}"
+        raise FarsideError("unknown_command", message)
+    try:
+        return shape.model_validate(command.params)
+    except ValidationError as error:
+        raise _explain(f"params of {command.method}", error) from None
+
+
+def _explain(expected: str, error: ValidationError) -> FarsideError:
+    problems = [
+        f"{'.'.join(map(str, problem['loc'])) or 'message'}: {problem['msg']}" for problem in error.errors()[:5]
+    ]
+    return FarsideError("invalid_argument", f"expected {expected}; {'; '.join(problems)}")
