@@ -1,0 +1,151 @@
+"""``Farside``: the ASGI app, and the only place that picks implementations."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.routing import Router
+
+from farside.asgi import routes
+from farside.buses.memory import MemoryBus
+from farside.clock import SystemClock
+from farside.core.ports import Clock, Runtime, Store
+from farside.engine import Engine, Settings
+from farside.functions import FunctionRuntime
+from farside.stores.memory import MemoryStore
+from farside.stores.sqlite import SqliteStore
+from farside.wire.values import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
+
+
+class Farside:
+    """An ASGI app that serves agents: run it with ``farside serve module:app`` or any ASGI server, or mount it under
+    any path of a Starlette or FastAPI app.
+
+    Args:
+        agents: by name: a compiled LangGraph graph (``create_agent`` makes one), or ``async def agent(turn, input)``.
+        store: ``"sqlite:///file.db"`` (relative; four slashes for an absolute path), ``"memory"``, or a store object.
+            A graph without a checkpointer gets LangGraph's own SQLite saver in the same file, or its memory saver.
+        settings: leases, pings, the default timeout of calls.
+        limits: how large a message may be.
+        clock, new_id: time and ids, for tests.
+
+    A server that runs the ASGI lifespan starts it at once, which resumes what a crash interrupted. Mounted apps get no
+    lifespan from Starlette: pass :meth:`lifespan` to the outer app, or the first request starts it.
+
+    Raises:
+        ValueError: an agent, or the store's address, is none of these; says what was expected.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[str, Any],
+        *,
+        store: str | Store = "sqlite:///farside.db",
+        settings: Settings | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        clock: Clock | None = None,
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        if not agents:
+            raise ValueError("expected at least one agent, {'name': graph or async function}")
+        self._store, self._file = _store(store)
+        self._agents = {name: _recognise(name, agent) for name, agent in agents.items()}
+        self._settings = settings or Settings()
+        self._clock: Clock = clock or SystemClock()
+        self._new_id = new_id
+        self._engine: Engine | None = None
+        self._open = AsyncExitStack()
+        self._starting = asyncio.Lock()
+        self._router = Router(routes(self.engine, limits), lifespan=self.lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._router(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:
+        """Start on entering, stop on leaving: ``FastAPI(lifespan=farside.lifespan)`` for a mounted app."""
+        await self.engine()
+        try:
+            yield
+        finally:
+            await self.stop()
+
+    async def engine(self) -> Engine:
+        """The engine, started if it was not."""
+        if self._engine is None:
+            async with self._starting:
+                if self._engine is None:
+                    self._engine = await self._start()
+        return self._engine
+
+    async def _start(self) -> Engine:
+        async with AsyncExitStack() as opening:
+            await self._store.open()
+            opening.push_async_callback(self._store.close)
+            runtimes = {name: await make(opening, self._file) for name, make in self._agents.items()}
+            engine = Engine(
+                store=self._store,
+                bus=MemoryBus(),
+                runtimes=runtimes,
+                clock=self._clock,
+                new_id=self._new_id,
+                settings=self._settings,
+            )
+            await engine.start()
+            opening.push_async_callback(engine.stop)
+            self._open = opening.pop_all()
+        return engine
+
+    async def stop(self) -> None:
+        """Stop where everything stands; the next start goes on."""
+        self._engine = None
+        await self._open.aclose()
+
+
+_Make = Callable[[AsyncExitStack, Path | None], Awaitable[Runtime]]
+
+
+def _store(store: str | Store) -> tuple[Store, Path | None]:
+    if not isinstance(store, str):
+        return store, getattr(store, "path", None)
+    if store == "memory":
+        return MemoryStore(), None
+    if store.startswith("sqlite:///") and len(store) > len("sqlite:///"):
+        path = Path(store.removeprefix("sqlite:///"))
+        return SqliteStore(path), path
+    raise ValueError(f"expected store 'sqlite:///file.db', 'memory' or a store object, got {store!r}")
+
+
+def _recognise(name: str, agent: Any) -> _Make:
+    if inspect.iscoroutinefunction(agent):
+
+        async def make_function(opening: AsyncExitStack, file: Path | None) -> Runtime:
+            return FunctionRuntime(agent)
+
+        return make_function
+    if type(agent).__module__.startswith("langgraph."):
+        from farside.langgraph.runtime import is_graph, make_runtime
+
+        if is_graph(agent):
+
+            async def make_graph(opening: AsyncExitStack, file: Path | None) -> Runtime:
+                return await opening.enter_async_context(make_runtime(agent, file))
+
+            return make_graph
+    raise ValueError(
+        f"agent {name!r}: expected a compiled LangGraph graph or an async function (turn, input), got {agent!r}; "
+        "for a StateGraph call .compile() first"
+    )

@@ -1,0 +1,114 @@
+"""Starlette routes: moves frames between sockets and connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from farside.engine import SUBPROTOCOLS, Connection, Engine
+from farside.errors import FarsideError
+from farside.wire.codec import JSON, Frame
+from farside.wire.values import Limits
+
+logger = logging.getLogger("farside.asgi")
+
+THREAD_ID = re.compile(r"[A-Za-z0-9_.:~-]{1,128}")
+"""What a thread id may look like; clients make them."""
+
+QUEUE_BYTES = 64 * 1024 * 1024
+"""How much may wait for a client that does not read, before its connection is closed (1013)."""
+
+EngineSource = Callable[[], Awaitable[Engine]]
+"""Gives the engine, started."""
+
+
+def routes(engine: EngineSource, limits: Limits) -> list[BaseRoute]:
+    """The routes of a farside app, relative to where it is mounted."""
+
+    async def ok(request: Request) -> Response:
+        await engine()
+        return JSONResponse({"ok": True})
+
+    async def state(request: Request) -> Response:
+        thread_id: str = request.path_params["thread_id"]
+        try:
+            found = await (await engine()).state(thread_id)
+        except FarsideError as error:
+            status = 404 if error.code == "not_found" else 400
+            return JSONResponse({"error": error.code, "message": error.message}, status)
+        body: dict[str, Any] = {"values": found.state.values, "next": list(found.state.next)}
+        if not found.state.next:
+            body["tasks"] = []
+        if found.state.checkpoint_id is not None:
+            body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
+        return Response(JSON.encode(body, limits), media_type="application/json")
+
+    async def stream(socket: WebSocket) -> None:
+        await _Socket(socket, limits).serve(await engine())
+
+    return [
+        Route("/ok", ok),
+        Route("/threads/{thread_id}/state", state),
+        WebSocketRoute("/threads/{thread_id}/stream/events", stream),
+    ]
+
+
+class _Socket:
+    """A WebSocket while it is open: a reader, a writer, and a bounded queue between the connection and the writer."""
+
+    def __init__(self, socket: WebSocket, limits: Limits) -> None:
+        self._socket = socket
+        self._limits = limits
+        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self._waiting = 0
+
+    async def serve(self, engine: Engine) -> None:
+        thread_id: str = self._socket.path_params["thread_id"]
+        offered: list[str] = self._socket.scope.get("subprotocols", [])
+        subprotocol = next((name for name in offered if name in SUBPROTOCOLS), None)
+        await self._socket.accept(subprotocol)
+        if not THREAD_ID.fullmatch(thread_id):
+            expected = "expected a thread id of 1 to 128 letters, digits, '_', '.', ':', '~' or '-'"
+            await self._socket.close(1008, expected)
+            return
+        connection = Connection(engine, thread_id, subprotocol, self._queue, self._limits)
+        writer = asyncio.create_task(self._write())
+        try:
+            await self._read(connection)
+        finally:
+            self._frames.put_nowait(None)
+            await asyncio.wait([writer])
+            await connection.close()
+
+    async def _read(self, connection: Connection) -> None:
+        while True:
+            message = await self._socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            frame = message.get("text")
+            await connection.receive(frame if frame is not None else message["bytes"])
+
+    def _queue(self, frame: Frame) -> None:
+        self._waiting += len(frame)
+        self._frames.put_nowait(frame if self._waiting <= QUEUE_BYTES else None)
+
+    async def _write(self) -> None:
+        try:
+            while (frame := await self._frames.get()) is not None:
+                self._waiting -= len(frame)
+                if isinstance(frame, str):
+                    await self._socket.send_text(frame)
+                else:
+                    await self._socket.send_bytes(frame)
+            if self._waiting > QUEUE_BYTES:
+                await self._socket.close(1013, "the client does not read; reconnect")
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            logger.debug("a client went away while it was sent something")

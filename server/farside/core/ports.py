@@ -1,0 +1,256 @@
+"""What the engine asks of the world: a store, a bus, a runtime for each agent, a clock."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from farside.core.model import Call, CallKind, Event, JournalEntry, Run, Thread, ToolResult
+
+# --- the store -------------------------------------------------------------------------------------------------
+
+Write = Thread | Run | Call | Event | JournalEntry
+"""One row to be written: inserted, or replaced by its key. A Call is refused when its version is stale."""
+
+
+class StaleWrite(Exception):  # noqa: N818 - an outcome that callers expect
+    """A call was changed by somebody else meanwhile; nothing of the commit was stored."""
+
+
+class Store(Protocol):
+    """Where threads, runs, calls, events and journals survive. Every implementation passes the contract suite."""
+
+    async def open(self) -> None:
+        """Connect, and bring the schema to this version."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def commit(self, writes: Sequence[Write]) -> None:
+        """Store all of it or nothing. On return it survives a crash, as far as the store is durable.
+
+        A :class:`Call` is written only if the stored version is ``call.version - 1`` (none for version 1).
+
+        Raises:
+            StaleWrite: a call's version did not fit.
+        """
+        ...
+
+    async def thread(self, thread_id: str) -> Thread | None: ...
+
+    async def run(self, thread_id: str, run_id: str) -> Run | None: ...
+
+    async def latest_run(self, thread_id: str) -> Run | None: ...
+
+    async def running(self) -> Sequence[Run]:
+        """All runs with status "running", of all threads, oldest first."""
+        ...
+
+    async def call(self, thread_id: str, interrupt_id: str) -> Call | None: ...
+
+    async def calls(self, thread_id: str, *, run_id: str | None = None, unsettled: bool = False) -> Sequence[Call]:
+        """Calls of a thread in the order in which they were opened."""
+        ...
+
+    async def next_due(self) -> int | None:
+        """The smallest ``Call.due`` of all unsettled calls."""
+        ...
+
+    async def due(self, now: int) -> Sequence[Call]:
+        """Unsettled calls with ``Call.due <= now``."""
+        ...
+
+    async def events(self, thread_id: str, *, after: int = 0) -> Sequence[Event]:
+        """Stored events of a thread with ``seq > after``, in order."""
+        ...
+
+    async def run_started_seq(self, thread_id: str) -> int:
+        """The seq of the newest run's first event, 0 when there is none."""
+        ...
+
+    async def journal(self, run_id: str) -> Sequence[JournalEntry]: ...
+
+
+# --- the bus ---------------------------------------------------------------------------------------------------
+
+
+class Listener(Protocol):
+    """A connection's ear on a thread. Its methods are called synchronously and must not block."""
+
+    @property
+    def plain(self) -> bool:
+        """The connection has no farside subprotocol: it hears ``input.requested`` when it is chosen."""
+        ...
+
+    @property
+    def holder_id(self) -> str:
+        """Who the connection claims calls as: its client, or for a plain connection itself."""
+        ...
+
+    def __call__(self, event: Event) -> None: ...
+
+    def wants(self, method: str) -> bool:
+        """Whether the connection would see events of this method (saves making what nobody wants)."""
+        ...
+
+    def implements(self, tool: str) -> bool:
+        """Whether its page announced the tool."""
+        ...
+
+    def offer(self, call: Call, seq: int) -> None:
+        """The call is now this plain connection's."""
+        ...
+
+
+class Bus(Protocol):
+    """Carries a thread's events to its listeners."""
+
+    def publish(self, event: Event) -> None: ...
+
+    def listen(self, thread_id: str, listener: Listener) -> Callable[[], None]:
+        """Hear every later event of the thread; returns what ends it."""
+        ...
+
+    def listeners(self, thread_id: str) -> Sequence[Listener]:
+        """Who listens in this process, in the order of joining."""
+        ...
+
+    def wanted(self, thread_id: str, method: str) -> bool:
+        """Whether any listener wants events of this method."""
+        ...
+
+
+# --- the runtime -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One stretch of a run, from a start or an answer to the next pause or the end.
+
+    ``start``: begin with ``input``. ``resume``: continue with ``answers`` (by interrupt id), the whole batch of the
+    last pause as settled calls. ``recover``: the process died; find out from what is stored where the run stands and go
+    on; ``answers`` holds all settled calls of the run.
+    """
+
+    kind: Literal["start", "resume", "recover"]
+    thread_id: str
+    run_id: str
+    input: Any
+    config: Mapping[str, Any]
+    answers: Mapping[str, Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Something to show: an event without its seq."""
+
+    method: str
+    data: dict[str, Any]
+    namespace: tuple[str, ...] = ()
+    durable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NewCall:
+    """A pause that can be answered from now on, also after a crash (L1). ``timeout`` in seconds."""
+
+    interrupt_id: str
+    kind: CallKind
+    tool_call_id: str
+    name: str
+    args: dict[str, Any]
+    title: str | None = None
+    idempotent: bool = False
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Pauses, all that are new at this moment. Reporting a known one again is harmless."""
+
+    calls: tuple[NewCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentState:
+    """An agent's state as its clients may see it: plain values. ``next`` is empty when nothing is under way."""
+
+    values: dict[str, Any]
+    checkpoint_id: str | None = None
+    next: tuple[str, ...] = ()
+
+
+class Desk(Protocol):
+    """What the engine lends a runtime for one leg."""
+
+    journal: Mapping[str, JournalEntry]
+    """What the run has recorded, by position."""
+
+    calls: Mapping[str, Call]
+    """The calls of the run so far, by interrupt id. Loaded only for a runtime that replays."""
+
+    async def record(self, entry: JournalEntry) -> None:
+        """Store an entry; on return it survives a crash."""
+        ...
+
+    def record_soon(self, entry: JournalEntry) -> None:
+        """Store an entry with the next commit."""
+        ...
+
+    async def answer(self, interrupt_id: str) -> ToolResult:
+        """Wait for the answer to a call that this leg opened."""
+        ...
+
+    def wanted(self, method: str) -> bool:
+        """Whether anybody listens to this method now."""
+        ...
+
+
+class ToolSpec(Protocol):
+    """What the engine needs to know of a declared tool."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check_result(self, result: ToolResult) -> ToolResult:
+        """The result itself, or the failure ``invalid_result``."""
+        ...
+
+
+class Runtime(Protocol):
+    """Executes an agent. One instance per agent."""
+
+    replays: bool
+    """True: the leg stays alive across pauses, takes each answer from ``desk.answer`` as soon as it is settled, and
+    after a crash is replayed from journal and calls. False: the leg ends at a pause, and one new leg gets the whole
+    batch."""
+
+    def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
+        """Execute. Ends when the run is over or paused; raises when the run failed."""
+        ...
+
+    async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
+        """The agent's state. ``events()`` gives the thread's stored events, for runtimes that keep no state."""
+        ...
+
+    async def abandon(self, thread_id: str, run_id: str, reason: str) -> None:
+        """The run will not go on: leave a history in which every tool call has its one tool message (L6)."""
+        ...
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The declared headless tool of that name, when it is known."""
+        ...
+
+
+# --- the clock -------------------------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time, so that tests can move it."""
+
+    def now(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+    async def sleep_until(self, when: int) -> None: ...

@@ -1,0 +1,183 @@
+"""One connection's state machine: messages in, effects out. No sockets, no time, no waiting.
+
+The shell (``farside.asgi``) feeds it what arrives and carries out what it returns: it sends, and it asks the engine for
+what a :class:`Request` wants and brings the outcome back with :meth:`Session.succeeded`, :meth:`Session.failed` or
+:meth:`Session.subscribed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from farside.core.model import Call, Event
+from farside.core.subscriptions import Subscription
+from farside.errors import FarsideError
+from farside.wire.commands import command_id_of, parse_command, parse_params
+from farside.wire.messages import OURS, ClientAnnounceParams, Model, SubscribeParams, UnsubscribeParams
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send this message."""
+
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Send this event (apart from Send so that its frame is encoded once for all connections)."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Ask the engine to carry out a command."""
+
+    id: int
+    method: str
+    params: Model
+
+
+Effect = Send | Deliver | Request
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open."""
+
+    seq: int
+    events: Sequence[Event]
+    open: Sequence[Call]
+
+
+class Session:
+    """The server's half of one connection.
+
+    Args:
+        plain: the connection has no farside subprotocol: it speaks the Agent Streaming Protocol alone.
+    """
+
+    def __init__(self, *, plain: bool) -> None:
+        self.plain = plain
+        self.client_id: str | None = None
+        self.tools: frozenset[str] = frozenset()
+        self._subscriptions: dict[str, Subscription] = {}
+        self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
+        self._count = 0
+
+    # --- from the client ---
+
+    def receive(self, message: Any) -> list[Effect]:
+        """Take a decoded message."""
+        command_id = command_id_of(message)
+        try:
+            command = parse_command(message)
+            if self.plain and command.method in OURS:
+                need = f"{command.method} needs the subprotocol farside.v1.json or farside.v1.msgpack; connect with one"
+                raise FarsideError("not_supported", need)
+            return self._accept(command.id, command.method, parse_params(command))
+        except FarsideError as error:
+            return [_error(command_id, error)]
+
+    def refuse(self, error: FarsideError) -> list[Effect]:
+        """A frame could not be decoded."""
+        return [_error(None, error)]
+
+    def _accept(self, command_id: int, method: str, params: Model) -> list[Effect]:
+        if isinstance(params, UnsubscribeParams):
+            if self._subscriptions.pop(params.subscription_id, None) is None:
+                message = f"expected a subscription of this connection, got {params.subscription_id!r}"
+                raise FarsideError("no_such_subscription", message)
+        elif isinstance(params, SubscribeParams):
+            self._count += 1
+            self._joining[command_id] = (Subscription.of(f"s{self._count}", params), [])
+        elif isinstance(params, ClientAnnounceParams):
+            self.client_id = params.client_id
+            self.tools = frozenset(tool.name for tool in params.tools)
+        return [Request(command_id, method, params)]
+
+    # --- from the engine ---
+
+    def succeeded(self, command_id: int, result: dict[str, Any], seq: int) -> list[Effect]:
+        """A request was carried out."""
+        return [Send({"type": "success", "id": command_id, "result": result, "meta": {"applied_through_seq": seq}})]
+
+    def failed(self, command_id: int, error: FarsideError) -> list[Effect]:
+        """A request was refused."""
+        self._joining.pop(command_id, None)
+        return [_error(command_id, error)]
+
+    def subscribed(self, command_id: int, snapshot: Snapshot) -> list[Effect]:
+        """A subscription is there: its reply, the replay, and what happened meanwhile."""
+        subscription, held = self._joining.pop(command_id)
+        self._subscriptions[subscription.id] = subscription
+        replay = [event for event in snapshot.events if self._shows(event) and subscription.matches(event)]
+        result: dict[str, Any] = {"subscription_id": subscription.id, "replayed_events": len(replay)}
+        if "calls" in subscription.channels:
+            result["calls"] = [call.snapshot() for call in snapshot.open if call.kind == "tool"]
+            result["interrupts"] = [
+                {"interrupt_id": call.interrupt_id, "payload": call.payload()}
+                for call in snapshot.open
+                if call.kind == "input"
+            ]
+        effects = self.succeeded(command_id, result, snapshot.seq)
+        effects += [Deliver(event) for event in replay]
+        if "input" in subscription.channels:
+            questions = [call for call in snapshot.open if call.kind == "input"]
+            effects += [Send(requested(call, snapshot.seq)) for call in questions]
+        effects += [Deliver(event) for event in held if event.seq > snapshot.seq]
+        return effects
+
+    def deliver(self, event: Event) -> list[Effect]:
+        """An event happened on the thread."""
+        if not self._shows(event):
+            return []
+        if any(subscription.matches(event) for subscription in self._subscriptions.values()):
+            return [Deliver(event)]
+        for subscription, held in self._joining.values():
+            if subscription.matches(event):
+                held.append(event)
+        return []
+
+    def offer(self, call: Call, seq: int) -> list[Effect]:
+        """A plain connection was chosen for a call: ``input.requested`` is its offer and its claim."""
+        return [Send(requested(call, seq))]
+
+    def wants(self, method: str) -> bool:
+        """Whether any subscription, established or on its way, takes events of this method."""
+        joining = (subscription for subscription, _ in self._joining.values())
+        return any(s.wants(method) for s in (*self._subscriptions.values(), *joining))
+
+    def _shows(self, event: Event) -> bool:
+        return event.method != "calls" or not self.plain
+
+
+def requested(call: Call, seq: int) -> dict[str, Any]:
+    """The event ``input.requested``, made from state: it is never replayed from the log."""
+    return {
+        "type": "event",
+        "event_id": f"{call.interrupt_id}:requested",
+        "seq": seq,
+        "method": "input.requested",
+        "params": {
+            "namespace": [],
+            "timestamp": call.opened_at,
+            "data": {"interrupt_id": call.interrupt_id, "payload": call.payload()},
+        },
+    }
+
+
+def _error(command_id: int | None, error: FarsideError) -> Send:
+    message: dict[str, Any] = {
+        "type": "error",
+        "id": command_id,
+        "error": error.code,
+        "message": error.message,
+        "retryable": error.retryable,
+    }
+    if error.details is not None:
+        message["details"] = error.details
+    return Send(message)

@@ -1,0 +1,6 @@
+"""Drives runs: runtime -> store -> bus, and answers -> resume."""
+
+from farside.engine.connection import SUBPROTOCOLS, Connection
+from farside.engine.engine import Engine, Settings
+
+__all__ = ["SUBPROTOCOLS", "Connection", "Engine", "Settings"]

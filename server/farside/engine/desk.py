@@ -1,0 +1,39 @@
+"""What the engine lends a runtime for one leg of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from farside.core.model import Call, JournalEntry, ToolResult
+from farside.core.ports import Bus
+from farside.engine.thread import LiveRun, LiveThread
+
+
+class RunDesk:
+    """Implements :class:`farside.core.ports.Desk`."""
+
+    def __init__(
+        self,
+        thread: LiveThread,
+        run: LiveRun,
+        bus: Bus,
+        journal: Mapping[str, JournalEntry],
+        calls: Mapping[str, Call],
+    ) -> None:
+        self.journal = journal
+        self.calls = calls
+        self._thread = thread
+        self._run = run
+        self._bus = bus
+
+    async def record(self, entry: JournalEntry) -> None:
+        await self._thread.log.commit([entry])
+
+    def record_soon(self, entry: JournalEntry) -> None:
+        self._thread.log.write_soon(entry)
+
+    async def answer(self, interrupt_id: str) -> ToolResult:
+        return await self._run.answer(interrupt_id)
+
+    def wanted(self, method: str) -> bool:
+        return self._bus.wanted(self._thread.id, method)

@@ -1,0 +1,375 @@
+"""The engine: what may happen to a thread, and in which order it is made durable.
+
+Every public method takes the thread's lock, changes the store and the log in one transaction, and only then lets
+anybody know. It knows no sockets and no agent framework.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from farside.core.calls import Action, Claim, Progress, Release, Settle, Tick
+from farside.core.model import Call, Event, Run, Thread, ToolResult
+from farside.core.ports import AgentState, Bus, Clock, Listener, Runtime, Store
+from farside.core.session import Snapshot
+from farside.engine import offers
+from farside.engine.legs import Legs
+from farside.engine.log import Draft, ThreadLog
+from farside.engine.thread import LiveRun, LiveThread
+from farside.engine.timers import Timers
+from farside.errors import FarsideError
+from farside.wire.messages import MISSING, InputRespondParams, RunStartParams
+
+logger = logging.getLogger("farside.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Times of the engine. ``lease_ms``: how long a claim lasts unrenewed. ``ping_ms``: how often clients ping.
+    ``default_timeout``: seconds until a call without its own timeout expires, None for never."""
+
+    lease_ms: int = 30_000
+    ping_ms: int = 10_000
+    default_timeout: float | None = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """A thread as ``state.get`` shows it."""
+
+    state: AgentState
+    run: Run | None
+    calls: Sequence[Call]
+
+
+class Engine:
+    """Drives the runs of all threads of one process.
+
+    Args:
+        runtimes: the agents by name.
+        new_id: makes unique ids.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        bus: Bus,
+        runtimes: Mapping[str, Runtime],
+        clock: Clock,
+        new_id: Callable[[], str],
+        settings: Settings,
+    ) -> None:
+        self.settings = settings
+        self._store = store
+        self._bus = bus
+        self._runtimes = runtimes
+        self._clock = clock
+        self._new_id = new_id
+        self._threads: dict[str, asyncio.Task[LiveThread]] = {}
+        self._legs = Legs(self)
+        self._timers = Timers(store, clock, self._tick)
+
+    # what the other modules of this package need
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def bus(self) -> Bus:
+        return self._bus
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    def runtime(self, agent: str) -> Runtime:
+        """The agent's runtime.
+
+        Raises:
+            FarsideError: ``not_found``.
+        """
+        runtime = self._runtimes.get(agent)
+        if runtime is None:
+            raise FarsideError("not_found", f"expected one of the agents {', '.join(self._runtimes)}; got {agent!r}")
+        return runtime
+
+    # --- life ---
+
+    async def start(self) -> None:
+        """Begin, and go on with the runs that a crash interrupted."""
+        self._timers.start()
+        for run in await self._store.running():
+            if run.agent not in self._runtimes:
+                logger.warning("run %s waits: its agent %r is not served any more", run.id, run.agent)
+                continue
+            async with self._locked(run.thread_id) as live:
+                if live.active is not None and live.active.leg is None:
+                    await self._legs.recover(live, live.active)
+
+    async def stop(self) -> None:
+        """Stop all legs where they stand; the next start goes on with them."""
+        await self._timers.stop()
+        for task in list(self._threads.values()):
+            live = await task
+            async with live.lock:
+                await self._legs.stop(live)
+                await live.log.flush()
+        self._threads.clear()
+
+    @asynccontextmanager
+    async def _using(self, thread_id: str, agent: str = "") -> AsyncGenerator[LiveThread]:
+        """The thread, loaded; let go afterwards when nothing happens on it and nobody listens."""
+        if thread_id not in self._threads:
+            self._threads[thread_id] = asyncio.create_task(self._load(thread_id, agent))
+        task = self._threads[thread_id]
+        try:
+            live = await asyncio.shield(task)
+        except Exception:
+            if self._threads.get(thread_id) is task:
+                del self._threads[thread_id]
+            raise
+        live.users += 1
+        try:
+            yield live
+        finally:
+            live.users -= 1
+            if self._idle(live):
+                await live.log.flush()
+                if self._idle(live):
+                    self._threads.pop(thread_id, None)
+
+    @asynccontextmanager
+    async def _locked(self, thread_id: str, agent: str = "") -> AsyncGenerator[LiveThread]:
+        """The thread, for changing it."""
+        async with self._using(thread_id, agent) as live, live.lock:
+            yield live
+
+    def _idle(self, live: LiveThread) -> bool:
+        return live.users == 0 and live.active is None and not self._bus.listeners(live.id)
+
+    async def _load(self, thread_id: str, agent: str) -> LiveThread:
+        thread = await self._store.thread(thread_id)
+        if thread is None:
+            thread = Thread(id=thread_id, agent=agent, created_at=self._clock.now())
+        unsettled = [offers.without_dead_claim(call) for call in await self._store.calls(thread_id, unsettled=True)]
+        live = LiveThread(thread, ThreadLog(thread, self._store, self._bus, self._clock), unsettled)
+        run = await self._store.latest_run(thread_id)
+        if run is not None and run.status == "running":
+            live.active = LiveRun(run, fresh=False)
+        return live
+
+    def look_at_time(self) -> None:
+        """A deadline or a lease may have come earlier than what the timer waits for."""
+        self._timers.look()
+
+    # --- listening ---
+
+    def listen(self, thread_id: str, listener: Listener) -> Callable[[], None]:
+        """Attach a connection to a thread; returns what detaches it."""
+        return self._bus.listen(thread_id, listener)
+
+    async def left(self, thread_id: str, listener: Listener) -> None:
+        """A connection is gone (and detached)."""
+        async with self._locked(thread_id) as live:
+            if listener.plain:
+                claim = Claim(listener.holder_id, self.settings.lease_ms)
+                held = [call for call in live.calls.values() if call.client_id == listener.holder_id]
+                await live.apply([(call, claim) for call in held], self._clock.now())
+                self.look_at_time()
+
+    async def subscribe(self, thread_id: str, since: int | None) -> Snapshot:
+        """What a new subscription starts from. Without ``since``: the newest run from its beginning."""
+        async with self._using(thread_id) as live:
+            seq, unsettled = live.log.seq, list(live.calls.values())
+            after = since if since is not None else max(0, await self._store.run_started_seq(thread_id) - 1)
+            events = [event for event in await live.log.replay(after) if event.seq <= seq]
+            return Snapshot(seq=seq, events=events, open=unsettled)
+
+    async def offer(self, thread_id: str) -> None:
+        """A plain connection listens for input: offer it what nobody holds."""
+        async with self._locked(thread_id) as live:
+            await self.offer_open(live)
+
+    async def offer_open(self, live: LiveThread) -> None:
+        """Under the lock: give open tool calls to plain connections, where no better client is there."""
+        starter = None if live.active is None else live.active.starter
+        for call in [call for call in live.calls.values() if call.kind == "tool" and call.state == "open"]:
+            chosen = offers.choose(call, starter, self._bus.listeners(live.id))
+            if chosen is not None:
+                (claimed,) = await live.apply([(call, Claim(chosen.holder_id, None))], self._clock.now())
+                chosen.offer(claimed, live.log.seq)
+
+    def seq(self, thread_id: str) -> int:
+        """The newest seq of a thread in use, 0 otherwise."""
+        task = self._threads.get(thread_id)
+        return task.result().log.seq if task is not None and task.done() else 0
+
+    # --- runs ---
+
+    async def start_run(self, thread_id: str, params: RunStartParams, starter: str | None) -> str:
+        """Start a run; returns its id. A run that waits for answers gives way, its calls are cancelled.
+
+        Raises:
+            FarsideError: ``not_found`` (agent), ``run_active``.
+        """
+        self.runtime(params.assistant_id)
+        async with self._locked(thread_id, params.assistant_id) as live:
+            run_id = self._new_id() if params.run_id is MISSING else params.run_id
+            if await self._store.run(thread_id, run_id) is not None:
+                return run_id
+            if live.active is not None:
+                if not live.open_calls(live.active.run.id):
+                    message = f"expected an idle thread, run {live.active.run.id} is executing; wait or cancel it"
+                    raise FarsideError("run_active", message, details={"run_id": live.active.run.id})
+                await self._legs.cancel(live, live.active, "the user sent a new message")
+            run = Run(
+                id=run_id,
+                thread_id=thread_id,
+                agent=params.assistant_id,
+                input=self._with_ids(params.input),
+                config={} if params.config is MISSING else params.config,
+                status="running",
+                created_at=self._clock.now(),
+            )
+            live.log.serve(run.agent)
+            began = {"event": "running", "graph_name": run.agent, "run_id": run_id, "input": run.input}
+            await live.log.commit([run], [Draft(run_id, "lifecycle", began)])
+            live.active = LiveRun(run, fresh=True, starter=starter)
+            self._legs.start(live, live.active)
+            return run_id
+
+    async def cancel_run(self, thread_id: str, run_id: str | None) -> None:
+        """Stop the active run, or the named one. A run that has ended stays as it is.
+
+        Raises:
+            FarsideError: ``no_such_run``.
+        """
+        async with self._locked(thread_id) as live:
+            active = live.active
+            if run_id is not None and (active is None or active.run.id != run_id):
+                if await self._store.run(thread_id, run_id) is None:
+                    raise FarsideError("no_such_run", f"expected a run of thread {thread_id}, got {run_id!r}")
+                return
+            if active is not None:
+                await self._legs.cancel(live, active, "the run was stopped")
+
+    def _with_ids(self, value: Any) -> Any:
+        """A chat input's messages, each with an id: the same in events, state and history."""
+        if isinstance(value, str):
+            value = {"messages": [{"type": "human", "content": value}]}
+        if not isinstance(value, dict):
+            return value
+        chat = cast("dict[str, Any]", value)
+        if not isinstance(chat.get("messages"), list):
+            return chat
+        return {**chat, "messages": [self._with_id(message) for message in chat["messages"]]}
+
+    def _with_id(self, message: Any) -> Any:
+        if not isinstance(message, dict) or "id" in message:
+            return cast("Any", message)
+        return {**cast("dict[str, Any]", message), "id": self._new_id()}
+
+    # --- calls ---
+
+    async def claim(self, thread_id: str, interrupt_id: str, client_id: str) -> Call:
+        """Take a call, or renew a claim.
+
+        Raises:
+            FarsideError: ``not_found``, ``claim_lost``, ``call_settled``.
+        """
+        action = Claim(client_id, self.settings.lease_ms)
+        call = await self._act(thread_id, interrupt_id, lambda _: action)
+        self.look_at_time()
+        return call
+
+    async def release(self, thread_id: str, interrupt_id: str, client_id: str, reason: str | None) -> None:
+        """Give a call back, not begun. Raises as :meth:`claim`."""
+        await self._act(thread_id, interrupt_id, lambda _: Release(client_id, reason))
+
+    async def progress(self, thread_id: str, interrupt_id: str, client_id: str, value: Any) -> None:
+        """Show progress, renew the claim. Raises as :meth:`claim`."""
+        action = Progress(client_id, self.settings.lease_ms, value)
+        await self._act(thread_id, interrupt_id, lambda _: action)
+
+    async def settle(self, thread_id: str, interrupt_id: str, client_id: str | None, result: ToolResult) -> ToolResult:
+        """Answer a call; returns what was stored. Raises as :meth:`claim`."""
+        call = await self._act(thread_id, interrupt_id, lambda call: Settle(self._checked(call, result), client_id))
+        return call.result or result
+
+    async def respond(self, thread_id: str, params: InputRespondParams) -> None:
+        """Answer interrupts as the Agent Streaming Protocol does; all of them or none.
+
+        Raises:
+            FarsideError: ``no_such_interrupt``, ``call_settled``, ``invalid_argument``.
+        """
+        responses = offers.responses(params)
+        async with self._locked(thread_id) as live:
+            changes: list[tuple[Call, Action]] = []
+            for interrupt_id, response in responses.items():
+                call = live.calls.get(interrupt_id) or await self._store.call(thread_id, interrupt_id)
+                if call is None:
+                    message = f"expected an open interrupt of thread {thread_id}, got {interrupt_id!r}"
+                    raise FarsideError("no_such_interrupt", message)
+                result = offers.result_of(call, response)
+                changes.append((call, Settle(self._checked(call, result))))
+            after = await live.apply(changes, self._clock.now())
+            self._legs.answered(live, after)
+
+    async def _act(self, thread_id: str, interrupt_id: str, action: Callable[[Call], Action]) -> Call:
+        async with self._locked(thread_id) as live:
+            call = live.calls.get(interrupt_id) or await self._store.call(thread_id, interrupt_id)
+            if call is None:
+                raise FarsideError("not_found", f"expected a call of thread {thread_id}, got {interrupt_id!r}")
+            (after,) = await live.apply([(call, action(call))], self._clock.now())
+            if after.ended:
+                self._legs.answered(live, [after])
+            elif after.state == "open":
+                await self.offer_open(live)
+            return after
+
+    def _checked(self, call: Call, result: ToolResult) -> ToolResult:
+        """The result, or ``invalid_result`` where the tool's declaration is known and it does not fit (L10)."""
+        if call.kind == "input":
+            return result
+        live = self._threads[call.thread_id].result()
+        agent = live.active.run.agent if live.active is not None else live.log.thread.agent
+        tool = self.runtime(agent).tool(call.name)
+        return result if tool is None else tool.check_result(result)
+
+    async def _tick(self, due: Call) -> None:
+        """A call's deadline or lease end has come."""
+        async with self._locked(due.thread_id) as live:
+            call = live.calls.get(due.interrupt_id)
+            if call is None or call.due is None or call.due > self._clock.now():
+                return
+            (after,) = await live.apply([(call, Tick())], self._clock.now())
+            if after.ended:
+                self._legs.answered(live, [after])
+            else:
+                await self.offer_open(live)
+
+    # --- state ---
+
+    async def state(self, thread_id: str) -> ThreadState:
+        """The agent's state, the newest run and all calls.
+
+        Raises:
+            FarsideError: ``not_found``.
+        """
+        thread = await self._store.thread(thread_id)
+        if thread is None:
+            raise FarsideError("not_found", f"no thread {thread_id!r}; it comes into being with its first run")
+        async with self._using(thread_id) as live:
+
+            async def events() -> list[Event]:
+                return list(await live.log.replay(0))
+
+            state = await self.runtime(thread.agent).state(thread_id, events)
+            run = await self._store.latest_run(thread_id)
+            return ThreadState(state, run, await self._store.calls(thread_id))

@@ -1,0 +1,185 @@
+"""The live end of one thread's log: gives each event its seq, shows it, and stores it.
+
+Two ways in. :meth:`ThreadLog.emit` shows an event at once and stores it soon, together with whatever else is waiting.
+:meth:`ThreadLog.commit` stores first and shows after: for what must not be heard before it is durable (L1, L4).
+Events leave in the order of their seq: while a commit is under way, later ones wait behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from farside.core.model import Event, Thread
+from farside.core.ports import Bus, Clock, Emit, Store, Write
+from farside.wire.values import check
+
+logger = logging.getLogger("farside.engine")
+
+_RESERVE = 1000
+"""How many seqs are reserved at once. After a crash a thread goes on behind its reservation, so that no seq is ever
+given twice, although events are shown before they are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event that waits for its commit."""
+
+    run_id: str
+    method: str
+    data: dict[str, Any]
+    namespace: tuple[str, ...] = ()
+    durable: bool = True
+
+
+class ThreadLog:
+    """One thread's log, in the process that drives the thread."""
+
+    def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock) -> None:
+        self.thread = thread
+        self._stored_thread: Thread | None = None
+        self.seq = thread.reserved_seq
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self._committing = asyncio.Lock()
+        self._waiting: list[Write] = []
+        self._held: list[Event] = []
+        self._gates = 0  # commits under way whose events must be shown before later ones
+        self._unfinished: dict[tuple[str, int], list[Event]] = {}
+        self._flushing: asyncio.Task[None] | None = None
+
+    def emit(self, run_id: str, item: Emit) -> None:
+        """Show an event now, store it soon.
+
+        Raises FarsideError ``invalid_value`` when its data lies outside the data model.
+        """
+        event = self._number(Draft(run_id, item.method, item.data, item.namespace, item.durable))
+        if event.durable:
+            self._waiting.append(event.without_result())
+        self._show(event)
+        self._flush_soon()
+
+    def write_soon(self, row: Write) -> None:
+        """Store a row with the next transaction."""
+        self._waiting.append(row)
+        self._flush_soon()
+
+    async def commit(self, writes: Iterable[Write], drafts: Iterable[Draft] = ()) -> None:
+        """Store the writes, the drafts' events and all that waits, in one transaction; then show the events.
+
+        Raises what the store raises; then nothing was stored and nothing shown.
+        """
+        async with self._committing:
+            events = [self._number(draft) for draft in drafts]
+            self._gates += 1
+            try:
+                await self._store_with(writes, [event.without_result() for event in events if event.durable])
+                self._held = [*events, *self._held]
+            finally:
+                self._gates -= 1
+                self._release()
+
+    async def replay(self, after: int) -> Sequence[Event]:
+        """Events with a larger seq: the stored ones, and the deltas of blocks that are still being written."""
+        seq = self.seq
+        await self.flush()
+        stored = await self._with_results(await self._store.events(self.thread.id, after=after))
+        deltas = [e for events in self._unfinished.values() for e in events if after < e.seq]
+        return sorted((e for e in (*stored, *deltas) if e.seq <= seq), key=lambda event: event.seq)
+
+    async def _with_results(self, events: Sequence[Event]) -> list[Event]:
+        if not any(event.result_of for event in events):
+            return list(events)
+        results = {call.interrupt_id: call.result for call in await self._store.calls(self.thread.id)}
+        whole = [(event, results.get(event.result_of or "")) for event in events]
+        return [event if result is None else event.with_result(result) for event, result in whole]
+
+    def serve(self, agent: str) -> None:
+        """The thread now belongs to this agent; stored with the next transaction."""
+        self.thread = replace(self.thread, agent=agent)
+
+    async def flush(self) -> None:
+        """Store what waits."""
+        async with self._committing:
+            if self._waiting:
+                await self._store_with((), ())
+                self._release()
+
+    def _number(self, draft: Draft) -> Event:
+        check(draft.data)
+        self.seq += 1
+        event = Event(
+            thread_id=self.thread.id,
+            run_id=draft.run_id,
+            seq=self.seq,
+            method=draft.method,
+            namespace=draft.namespace,
+            timestamp=self._clock.now(),
+            data=draft.data,
+            durable=draft.durable,
+        )
+        self._remember(event)
+        return event
+
+    def _remember(self, event: Event) -> None:
+        """Keep the deltas of unfinished blocks for late subscribers; the block's end replaces them."""
+        if event.method != "messages":
+            return
+        kind = event.data.get("event")
+        key = (str(event.data.get("message_id", "")), int(event.data.get("index", -1)))
+        if kind == "content-block-delta":
+            self._unfinished.setdefault(key, []).append(event)
+        elif kind == "content-block-finish":
+            self._unfinished.pop(key, None)
+
+    def forget_unfinished(self) -> None:
+        """The run is over: blocks that never ended will not."""
+        self._unfinished.clear()
+
+    def _show(self, event: Event) -> None:
+        if self._gates or self._held or event.seq > self.thread.reserved_seq:
+            self._held.append(event)
+        else:
+            self._bus.publish(event)
+
+    def _release(self) -> None:
+        """Show what waited, in order, as far as its seq is reserved."""
+        while self._held and not self._gates and self._held[0].seq <= self.thread.reserved_seq:
+            self._bus.publish(self._held.pop(0))
+
+    async def _store_with(self, writes: Iterable[Write], events: Iterable[Event]) -> None:
+        """Under the lock: one transaction with everything that waits, and a reservation of seqs when it runs low."""
+        batch, self._waiting = self._waiting, []
+        rows: list[Write] = [*writes, *batch, *events]
+        thread = self.thread
+        if self.seq + _RESERVE // 2 > thread.reserved_seq:
+            thread = replace(thread, reserved_seq=self.seq + _RESERVE)
+        if thread != self._stored_thread:
+            rows.append(thread)
+        if not rows:
+            return
+        try:
+            await self._store.commit(rows)
+        except BaseException:
+            self._waiting = [*batch, *self._waiting]
+            raise
+        self._stored_thread = self.thread = thread
+
+    def _flush_soon(self) -> None:
+        if (self._waiting or self._held) and self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+
+    async def _flush(self) -> None:
+        try:
+            while self._waiting or self._held:
+                async with self._committing:
+                    await self._store_with((), ())
+                    self._release()
+        except Exception:
+            logger.exception("thread %s: events could not be stored; they stay in memory", self.thread.id)
+        finally:
+            self._flushing = None

@@ -1,0 +1,89 @@
+"""A store in this process's memory: for tests, trials and agents whose threads may die with the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from farside.core.model import Call, Event, JournalEntry, Run, Thread
+from farside.core.ports import StaleWrite, Write
+
+
+class MemoryStore:
+    """Implements :class:`farside.core.ports.Store` with dicts."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, Thread] = {}
+        self._runs: dict[tuple[str, str], Run] = {}
+        self._calls: dict[tuple[str, str], Call] = {}
+        self._events: dict[str, list[Event]] = {}
+        self._journal: dict[str, dict[str, JournalEntry]] = {}
+
+    async def open(self) -> None:
+        """Nothing to open."""
+
+    async def close(self) -> None:
+        """Nothing to close; what is stored stays until the object goes."""
+
+    async def commit(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if isinstance(write, Call):
+                stored = self._calls.get((write.thread_id, write.interrupt_id))
+                if (stored.version if stored else 0) != write.version - 1:
+                    raise StaleWrite(f"call {write.interrupt_id} was changed meanwhile")
+        for write in writes:
+            self._put(write)
+
+    def _put(self, write: Write) -> None:
+        match write:
+            case Thread():
+                self._threads[write.id] = write
+            case Run():
+                self._runs[write.thread_id, write.id] = write
+            case Call():
+                self._calls[write.thread_id, write.interrupt_id] = write
+            case Event():
+                self._events.setdefault(write.thread_id, []).append(replace(write, frames={}))
+            case JournalEntry():
+                self._journal.setdefault(write.run_id, {})[write.position] = write
+
+    async def thread(self, thread_id: str) -> Thread | None:
+        return self._threads.get(thread_id)
+
+    async def run(self, thread_id: str, run_id: str) -> Run | None:
+        return self._runs.get((thread_id, run_id))
+
+    async def latest_run(self, thread_id: str) -> Run | None:
+        return next((run for run in reversed(self._runs.values()) if run.thread_id == thread_id), None)
+
+    async def running(self) -> Sequence[Run]:
+        return [run for run in self._runs.values() if run.status == "running"]
+
+    async def call(self, thread_id: str, interrupt_id: str) -> Call | None:
+        return self._calls.get((thread_id, interrupt_id))
+
+    async def calls(self, thread_id: str, *, run_id: str | None = None, unsettled: bool = False) -> Sequence[Call]:
+        return [
+            call
+            for call in self._calls.values()
+            if call.thread_id == thread_id
+            and (run_id is None or call.run_id == run_id)
+            and not (unsettled and call.ended)
+        ]
+
+    async def next_due(self) -> int | None:
+        return min((call.due for call in self._calls.values() if call.due is not None), default=None)
+
+    async def due(self, now: int) -> Sequence[Call]:
+        return [call for call in self._calls.values() if call.due is not None and call.due <= now]
+
+    async def events(self, thread_id: str, *, after: int = 0) -> Sequence[Event]:
+        return [event for event in self._events.get(thread_id, []) if event.seq > after]
+
+    async def run_started_seq(self, thread_id: str) -> int:
+        run = await self.latest_run(thread_id)
+        events = self._events.get(thread_id, [])
+        return next((event.seq for event in events if run is not None and event.run_id == run.id), 0)
+
+    async def journal(self, run_id: str) -> Sequence[JournalEntry]:
+        return list(self._journal.get(run_id, {}).values())

@@ -1,0 +1,72 @@
+"""The SQLite schema's history: version n is reached by carrying out the first n entries in order.
+
+An entry that was ever released is never changed; a change of the schema is a new entry.
+"""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE farside_threads (
+            id TEXT PRIMARY KEY,
+            agent TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            reserved_seq INTEGER NOT NULL
+        )""",
+        """CREATE TABLE farside_runs (
+            number INTEGER PRIMARY KEY,
+            thread_id TEXT NOT NULL,
+            id TEXT NOT NULL,
+            agent TEXT NOT NULL,
+            input BLOB NOT NULL,
+            config BLOB NOT NULL,
+            status TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            error BLOB,
+            UNIQUE (thread_id, id)
+        )""",
+        "CREATE INDEX farside_runs_by_thread ON farside_runs (thread_id, number)",
+        "CREATE INDEX farside_runs_running ON farside_runs (number) WHERE status = 'running'",
+        """CREATE TABLE farside_calls (
+            number INTEGER PRIMARY KEY,
+            thread_id TEXT NOT NULL,
+            interrupt_id TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            tool_call_id TEXT NOT NULL,
+            name TEXT NOT NULL,
+            args BLOB NOT NULL,
+            opened_at INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            title TEXT,
+            idempotent INTEGER NOT NULL,
+            deadline INTEGER,
+            client_id TEXT,
+            lease_until INTEGER,
+            result BLOB,
+            version INTEGER NOT NULL,
+            UNIQUE (thread_id, interrupt_id)
+        )""",
+        "CREATE INDEX farside_calls_by_thread ON farside_calls (thread_id, number)",
+        "CREATE INDEX farside_calls_unsettled ON farside_calls (number) WHERE result IS NULL",
+        """CREATE TABLE farside_events (
+            thread_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            run_id TEXT NOT NULL,
+            method TEXT NOT NULL,
+            namespace BLOB NOT NULL,
+            timestamp INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (thread_id, seq)
+        )""",
+        "CREATE INDEX farside_events_by_run ON farside_events (thread_id, run_id, seq)",
+        """CREATE TABLE farside_journal (
+            run_id TEXT NOT NULL,
+            position TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value BLOB NOT NULL,
+            PRIMARY KEY (run_id, position)
+        )""",
+    ),
+)

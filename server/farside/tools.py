@@ -1,0 +1,220 @@
+"""Headless tools: declared here, executed in the user's browser.
+
+:class:`HeadlessTool` knows nothing of any agent framework. ``farside.langgraph.tool`` wraps one into a LangChain tool.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import jsonschema_rs
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+
+from farside.core.model import ToolResult, failure
+from farside.errors import ToolError
+from farside.wire.messages import Success
+
+RESERVED_ARGUMENTS = frozenset({"runtime", "config", "run_manager", "callbacks", "__proto__"})
+"""Argument names that agent frameworks or JavaScript would take for their own."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "deprecated"})
+
+Schema = type[Any] | Mapping[str, Any] | None
+"""A pydantic model, a ``typing_extensions.TypedDict``, a JSON Schema dict, or None."""
+
+
+class HeadlessTool:
+    """A tool without a body on the server.
+
+    Args:
+        name: 1 to 64 letters, digits, ``_`` or ``-``.
+        description: what it does, for the model.
+        args_schema: a pydantic model, a ``typing_extensions.TypedDict``, a JSON Schema of type object, or None for no
+            arguments. A JSON Schema that says nothing of ``additionalProperties`` refuses them.
+        result_schema: the same forms (a JSON Schema of any type), or None for any value.
+        timeout: seconds until the call settles with ``timed_out``; None for the server's default.
+        idempotent: whether it may run again when a first execution's outcome is unknown.
+        title: a short name for people.
+
+    Raises:
+        ValueError: a bad name, a reserved argument name, or a schema that is none; says which and what to do.
+        TypeError: an argument of the wrong type.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str = "",
+        args_schema: Schema = None,
+        result_schema: Schema = None,
+        timeout: float | None = None,
+        idempotent: bool = False,
+        title: str | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(
+                f"expected a tool name of 1 to 64 letters, digits, '_' or '-', got {name!r}; rename the tool"
+            )
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"tool {name!r}: expected a timeout in seconds above 0, or None, got {timeout!r}")
+        self.name = name
+        self.description = description
+        self.timeout = timeout
+        self.idempotent = idempotent
+        self.title = title
+        self._args = _Shape(name, "args_schema", args_schema if args_schema is not None else _NO_ARGUMENTS)
+        self._result = None if result_schema is None else _Shape(name, "result_schema", result_schema)
+        _check_arguments(name, self._args.json_schema)
+
+    @property
+    def args_json_schema(self) -> dict[str, Any]:
+        """The arguments' canonical JSON Schema: what the model and the page are told."""
+        return self._args.json_schema
+
+    @property
+    def result_json_schema(self) -> dict[str, Any] | None:
+        """The result's canonical JSON Schema, None for any value."""
+        return None if self._result is None else self._result.json_schema
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that change when the name, the arguments' or the result's schema changes, not when words do."""
+        essence = [self.name, _bare(self.args_json_schema), _bare(self.result_json_schema)]
+        return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:16]
+
+    def parse_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Check arguments and fill in defaults; returns plain JSON values.
+
+        Raises:
+            ToolError: ``invalid_args``, saying what does not fit.
+        """
+        try:
+            return cast("dict[str, Any]", self._args.parse(dict(args)))
+        except _Unfit as unfit:
+            raise ToolError("invalid_args", f"{self.name}: {unfit}") from None
+
+    def check_result(self, result: ToolResult) -> ToolResult:
+        """The result itself, or the failure ``invalid_result`` when its value does not fit the result schema."""
+        if self._result is None or not isinstance(result, Success):
+            return result
+        try:
+            self._result.validate(result.value)
+        except _Unfit as unfit:
+            return failure("invalid_result", f"{self.name}: {unfit}")
+        return result
+
+    def __repr__(self) -> str:
+        return f"HeadlessTool({self.name!r})"
+
+
+def tool(
+    *,
+    name: str,
+    description: str = "",
+    args_schema: Schema = None,
+    result_schema: Schema = None,
+    timeout: float | None = None,
+    idempotent: bool = False,
+    title: str | None = None,
+) -> HeadlessTool:
+    """Declare a headless tool for a plain function agent. See :class:`HeadlessTool` for the arguments.
+
+    For LangChain and LangGraph use ``farside.langgraph.tool``, which makes a LangChain tool of it.
+    """
+    return HeadlessTool(
+        name=name,
+        description=description,
+        args_schema=args_schema,
+        result_schema=result_schema,
+        timeout=timeout,
+        idempotent=idempotent,
+        title=title,
+    )
+
+
+_NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class _Unfit(Exception):  # noqa: N818 - internal
+    """A value does not fit its schema."""
+
+
+class _Shape:
+    """A schema in one of its forms, and how values are put through it."""
+
+    def __init__(self, tool_name: str, role: str, schema: Schema) -> None:
+        self._adapter: TypeAdapter[Any] | None = None
+        self._validator: Any = None
+        if isinstance(schema, Mapping):
+            self.json_schema = dict(schema)
+            if role == "args_schema":
+                self.json_schema.setdefault("type", "object")
+                self.json_schema.setdefault("properties", {})
+                self.json_schema.setdefault("additionalProperties", False)
+            try:
+                self._validator = jsonschema_rs.validator_for(self.json_schema)
+            except (ValueError, jsonschema_rs.ValidationError) as error:
+                raise ValueError(f"tool {tool_name!r}: {role} is no JSON Schema: {error}") from None
+        elif isinstance(schema, type):
+            try:
+                self._adapter = TypeAdapter(schema)
+                self.json_schema = self._adapter.json_schema()
+            except (PydanticSchemaGenerationError, PydanticUserError) as error:
+                raise ValueError(
+                    f"tool {tool_name!r}: {role} must be a pydantic model, a typing_extensions.TypedDict or a JSON "
+                    f"Schema dict; {schema.__name__} is none: {error}"
+                ) from None
+        else:
+            raise TypeError(
+                f"tool {tool_name!r}: expected {role} to be a pydantic model, a TypedDict, a JSON Schema dict or None, "
+                f"got {schema!r}"
+            )
+
+    def validate(self, value: Any) -> Any:
+        """Returns the validated value (for a JSON Schema the value itself), raises _Unfit."""
+        if self._adapter is not None:
+            try:
+                return self._adapter.validate_python(value)
+            except ValidationError as error:
+                details = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors())
+                raise _Unfit(details) from None
+        problems = [
+            f"{'.'.join(map(str, error.instance_path)) or 'value'}: {error.message}"
+            for error in self._validator.iter_errors(value)
+        ]
+        if problems:
+            raise _Unfit("; ".join(problems))
+        return value
+
+    def parse(self, value: Any) -> Any:
+        """Like validate, with defaults filled in and everything as plain JSON values."""
+        parsed = self.validate(value)
+        return parsed if self._adapter is None else self._adapter.dump_python(parsed, mode="json", by_alias=True)
+
+
+def _check_arguments(name: str, schema: Mapping[str, Any]) -> None:
+    if schema.get("type") != "object":
+        raise ValueError(f"tool {name!r}: expected args_schema to describe an object, got type {schema.get('type')!r}")
+    reserved = sorted(RESERVED_ARGUMENTS.intersection(schema.get("properties", {})))
+    if reserved:
+        raise ValueError(f"tool {name!r}: the argument name {reserved[0]!r} is reserved; rename the argument")
+
+
+def _bare(schema: Any, *, names: bool = False) -> Any:
+    """A schema without what is only for readers. ``names``: the keys are names, not keywords."""
+    if isinstance(schema, Mapping):
+        items = cast("Mapping[str, Any]", schema).items()
+        return {
+            key: _bare(value, names=not names and key in ("properties", "$defs", "patternProperties"))
+            for key, value in items
+            if names or key not in _ANNOTATIONS
+        }
+    if isinstance(schema, list):
+        return [_bare(item) for item in cast("list[Any]", schema)]
+    return schema
