@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,14 +62,16 @@ class Farside:
         if not agents:
             raise ValueError("expected at least one agent, {'name': graph or async function}")
         self._store, self._file = _store(store)
-        self._agents = {name: _recognise(name, agent) for name, agent in agents.items()}
+        self._graphs = {name: agent for name, agent in agents.items() if _is_graph(name, agent)}
+        self._functions = {name: agent for name, agent in agents.items() if name not in self._graphs}
         self._settings = settings or Settings()
+        self._limits = limits
         self._clock: Clock = clock or SystemClock()
         self._new_id = new_id
         self._engine: Engine | None = None
         self._open = AsyncExitStack()
         self._starting = asyncio.Lock()
-        self._router = Router(routes(self.engine, limits), lifespan=self.lifespan)
+        self._router = Router(routes(self.engine), lifespan=self.lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._router(scope, receive, send)
@@ -95,7 +97,8 @@ class Farside:
         async with AsyncExitStack() as opening:
             await self._store.open()
             opening.push_async_callback(self._store.close)
-            runtimes = {name: await make(opening, self._file) for name, make in self._agents.items()}
+            runtimes = await _graph_runtimes(self._graphs, opening, self._file)
+            runtimes |= {name: FunctionRuntime(function) for name, function in self._functions.items()}
             engine = Engine(
                 store=self._store,
                 bus=MemoryBus(),
@@ -103,6 +106,7 @@ class Farside:
                 clock=self._clock,
                 new_id=self._new_id,
                 settings=self._settings,
+                limits=self._limits,
             )
             await engine.start()
             opening.push_async_callback(engine.stop)
@@ -113,9 +117,6 @@ class Farside:
         """Stop where everything stands; the next start goes on."""
         self._engine = None
         await self._open.aclose()
-
-
-_Make = Callable[[AsyncExitStack, Path | None], Awaitable[Runtime]]
 
 
 def _store(store: str | Store) -> tuple[Store, Path | None]:
@@ -129,23 +130,27 @@ def _store(store: str | Store) -> tuple[Store, Path | None]:
     raise ValueError(f"expected store 'sqlite:///file.db', 'memory' or a store object, got {store!r}")
 
 
-def _recognise(name: str, agent: Any) -> _Make:
+def _is_graph(name: str, agent: Any) -> bool:
+    """Whether the agent is a compiled graph; otherwise it is an async function."""
     if inspect.iscoroutinefunction(agent):
-
-        async def make_function(opening: AsyncExitStack, file: Path | None) -> Runtime:
-            return FunctionRuntime(agent)
-
-        return make_function
+        return False
     if type(agent).__module__.startswith("langgraph."):
-        from farside.langgraph.runtime import is_graph, make_runtime
+        from farside.langgraph.runtime import is_graph
 
         if is_graph(agent):
-
-            async def make_graph(opening: AsyncExitStack, file: Path | None) -> Runtime:
-                return await opening.enter_async_context(make_runtime(agent, file))
-
-            return make_graph
+            return True
     raise ValueError(
         f"agent {name!r}: expected a compiled LangGraph graph or an async function (turn, input), got {agent!r}; "
         "for a StateGraph call .compile() first"
     )
+
+
+async def _graph_runtimes(graphs: Mapping[str, Any], opening: AsyncExitStack, file: Path | None) -> dict[str, Runtime]:
+    """Runtimes for graphs, with one saver for those that bring none."""
+    if not graphs:
+        return {}
+    from farside.langgraph.runtime import LangGraphRuntime
+    from farside.langgraph.savers import open_saver
+
+    saver = await opening.enter_async_context(open_saver(file))
+    return {name: LangGraphRuntime(graph, checkpointer=saver) for name, graph in graphs.items()}

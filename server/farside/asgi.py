@@ -16,7 +16,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.errors import FarsideError
 from farside.wire.codec import JSON, Frame
-from farside.wire.values import Limits
 
 logger = logging.getLogger("farside.asgi")
 
@@ -30,7 +29,7 @@ EngineSource = Callable[[], Awaitable[Engine]]
 """Gives the engine, started."""
 
 
-def routes(engine: EngineSource, limits: Limits) -> list[BaseRoute]:
+def routes(engine: EngineSource) -> list[BaseRoute]:
     """The routes of a farside app, relative to where it is mounted."""
 
     async def ok(request: Request) -> Response:
@@ -40,7 +39,8 @@ def routes(engine: EngineSource, limits: Limits) -> list[BaseRoute]:
     async def state(request: Request) -> Response:
         thread_id: str = request.path_params["thread_id"]
         try:
-            found = await (await engine()).state(thread_id)
+            running = await engine()
+            found = await running.state(thread_id)
         except FarsideError as error:
             status = 404 if error.code == "not_found" else 400
             return JSONResponse({"error": error.code, "message": error.message}, status)
@@ -49,10 +49,10 @@ def routes(engine: EngineSource, limits: Limits) -> list[BaseRoute]:
             body["tasks"] = []
         if found.state.checkpoint_id is not None:
             body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
-        return Response(JSON.encode(body, limits), media_type="application/json")
+        return Response(JSON.encode(body, running.limits), media_type="application/json")
 
     async def stream(socket: WebSocket) -> None:
-        await _Socket(socket, limits).serve(await engine())
+        await _Socket(socket).serve(await engine())
 
     return [
         Route("/ok", ok),
@@ -64,9 +64,8 @@ def routes(engine: EngineSource, limits: Limits) -> list[BaseRoute]:
 class _Socket:
     """A WebSocket while it is open: a reader, a writer, and a bounded queue between the connection and the writer."""
 
-    def __init__(self, socket: WebSocket, limits: Limits) -> None:
+    def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._limits = limits
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._waiting = 0
 
@@ -79,7 +78,7 @@ class _Socket:
             expected = "expected a thread id of 1 to 128 letters, digits, '_', '.', ':', '~' or '-'"
             await self._socket.close(1008, expected)
             return
-        connection = Connection(engine, thread_id, subprotocol, self._queue, self._limits)
+        connection = Connection(engine, thread_id, subprotocol, self._queue)
         writer = asyncio.create_task(self._write())
         try:
             await self._read(connection)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -259,7 +259,7 @@ class FunctionRuntime:
     async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
         return AgentState(values={"messages": fold(await events())})
 
-    async def abandon(self, thread_id: str, run_id: str, reason: str) -> None:
+    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call]) -> None:
         """Nothing to close: a function's history holds no tool messages."""
 
     def tool(self, name: str) -> ToolSpec | None:

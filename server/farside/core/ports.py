@@ -234,8 +234,11 @@ class Runtime(Protocol):
         """The agent's state. ``events()`` gives the thread's stored events, for runtimes that keep no state."""
         ...
 
-    async def abandon(self, thread_id: str, run_id: str, reason: str) -> None:
-        """The run will not go on: leave a history in which every tool call has its one tool message (L6)."""
+    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call]) -> None:
+        """The run will not go on: leave a history in which every tool call has its one tool message (L6).
+
+        ``answers``: the run's settled calls, by interrupt id.
+        """
         ...
 
     def tool(self, name: str) -> ToolSpec | None:

@@ -43,6 +43,8 @@ class Request:
 
 Effect = Send | Deliver | Request
 
+MAX_SUBSCRIPTIONS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -92,6 +94,12 @@ class Session:
                 message = f"expected a subscription of this connection, got {params.subscription_id!r}"
                 raise FarsideError("no_such_subscription", message)
         elif isinstance(params, SubscribeParams):
+            if command_id in self._joining:
+                message = f"expected an id that is not in use, command {command_id} has no reply yet"
+                raise FarsideError("invalid_argument", message)
+            if len(self._subscriptions) + len(self._joining) >= MAX_SUBSCRIPTIONS:
+                message = f"expected at most {MAX_SUBSCRIPTIONS} subscriptions on a connection; end one first"
+                raise FarsideError("invalid_argument", message)
             self._count += 1
             self._joining[command_id] = (Subscription.of(f"s{self._count}", params), [])
         elif isinstance(params, ClientAnnounceParams):
@@ -128,8 +136,11 @@ class Session:
         if "input" in subscription.channels:
             questions = [call for call in snapshot.open if call.kind == "input"]
             effects += [Send(requested(call, snapshot.seq)) for call in questions]
-        effects += [Deliver(event) for event in held if event.seq > snapshot.seq]
-        return effects
+        live = [event for event in held if event.seq > snapshot.seq]
+        sent = {event.seq for event in live}
+        for _, others in self._joining.values():
+            others[:] = [event for event in others if event.seq not in sent]
+        return effects + [Deliver(event) for event in live]
 
     def deliver(self, event: Event) -> list[Effect]:
         """An event happened on the thread."""

@@ -14,7 +14,6 @@ from farside.errors import FarsideError
 from farside.wire import messages as wire
 from farside.wire.codec import JSON, MESSAGEPACK, Codec, Frame
 from farside.wire.messages import MISSING
-from farside.wire.values import DEFAULT_LIMITS, Limits
 
 logger = logging.getLogger("farside.connection")
 
@@ -36,13 +35,12 @@ class Connection:
         thread_id: str,
         subprotocol: str | None,
         send: Callable[[Frame], None],
-        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._engine = engine
         self._thread_id = thread_id
         self._codec = JSON if subprotocol is None else SUBPROTOCOLS[subprotocol]
         self._send = send
-        self._limits = limits
+        self._limits = engine.limits
         self._session = Session(plain=subprotocol is None)
         self._id = f"connection:{uuid.uuid4().hex}"
         self._unlisten = engine.listen(thread_id, self)
@@ -112,12 +110,12 @@ class Connection:
                 if self.plain and self._session.wants("input.requested"):
                     await self._engine.offer(self._thread_id)
             else:
-                seq = self._engine.seq(self._thread_id)
+                seq = await self._engine.seq(self._thread_id)
                 self._perform(self._session.succeeded(request.id, result, seq))
         except FarsideError as error:
             self._perform(self._session.failed(request.id, error))
         except Exception:
-            trace_id = uuid.uuid4().hex[:12]
+            trace_id = self._engine.new_id()
             logger.exception("%s failed (trace id %s)", request.method, trace_id)
             message = f"an unexpected error; the server's log has it under trace id {trace_id}"
             self._perform(self._session.failed(request.id, FarsideError("internal", message)))

@@ -24,14 +24,18 @@ from farside.engine.thread import LiveRun, LiveThread
 from farside.engine.timers import Timers
 from farside.errors import FarsideError
 from farside.wire.messages import MISSING, InputRespondParams, RunStartParams
+from farside.wire.values import Limits
 
 logger = logging.getLogger("farside.engine")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Times of the engine. ``lease_ms``: how long a claim lasts unrenewed. ``ping_ms``: how often clients ping.
-    ``default_timeout``: seconds until a call without its own timeout expires, None for never."""
+    """Times of the engine.
+
+    ``lease_ms``: how long a claim lasts unrenewed. ``ping_ms``: how often clients ping. ``default_timeout``: seconds
+    until a call without its own timeout expires, None for never.
+    """
 
     lease_ms: int = 30_000
     ping_ms: int = 10_000
@@ -64,13 +68,15 @@ class Engine:
         clock: Clock,
         new_id: Callable[[], str],
         settings: Settings,
+        limits: Limits,
     ) -> None:
         self.settings = settings
+        self.limits = limits
         self._store = store
         self._bus = bus
         self._runtimes = runtimes
         self._clock = clock
-        self._new_id = new_id
+        self.new_id = new_id
         self._threads: dict[str, asyncio.Task[LiveThread]] = {}
         self._legs = Legs(self)
         self._timers = Timers(store, clock, self._tick)
@@ -119,7 +125,7 @@ class Engine:
             live = await task
             async with live.lock:
                 await self._legs.stop(live)
-                await live.log.flush()
+                await live.log.rest()
         self._threads.clear()
 
     @asynccontextmanager
@@ -140,7 +146,7 @@ class Engine:
         finally:
             live.users -= 1
             if self._idle(live):
-                await live.log.flush()
+                await live.log.rest()
                 if self._idle(live):
                     self._threads.pop(thread_id, None)
 
@@ -205,10 +211,10 @@ class Engine:
                 (claimed,) = await live.apply([(call, Claim(chosen.holder_id, None))], self._clock.now())
                 chosen.offer(claimed, live.log.seq)
 
-    def seq(self, thread_id: str) -> int:
-        """The newest seq of a thread in use, 0 otherwise."""
-        task = self._threads.get(thread_id)
-        return task.result().log.seq if task is not None and task.done() else 0
+    async def seq(self, thread_id: str) -> int:
+        """The newest seq of a thread, 0 for one that never ran."""
+        async with self._using(thread_id) as live:
+            return live.log.seq
 
     # --- runs ---
 
@@ -220,7 +226,7 @@ class Engine:
         """
         self.runtime(params.assistant_id)
         async with self._locked(thread_id, params.assistant_id) as live:
-            run_id = self._new_id() if params.run_id is MISSING else params.run_id
+            run_id = self.new_id() if params.run_id is MISSING else params.run_id
             if await self._store.run(thread_id, run_id) is not None:
                 return run_id
             if live.active is not None:
@@ -273,7 +279,7 @@ class Engine:
     def _with_id(self, message: Any) -> Any:
         if not isinstance(message, dict) or "id" in message:
             return cast("Any", message)
-        return {**cast("dict[str, Any]", message), "id": self._new_id()}
+        return {**cast("dict[str, Any]", message), "id": self.new_id()}
 
     # --- calls ---
 

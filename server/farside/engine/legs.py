@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -39,8 +38,7 @@ class Legs:
         """Under the lock: go on with a run that another process, now gone, was driving."""
         runtime = self._engine.runtime(active.run.agent)
         if runtime.replays or not live.open_calls(active.run.id):
-            calls = await self._engine.store.calls(live.id, run_id=active.run.id)
-            self._launch(live, active, "recover", {call.interrupt_id: call for call in calls if call.ended})
+            self._launch(live, active, "recover", await self._settled(live, active.run.id))
         await self._engine.offer_open(live)
 
     def answered(self, live: LiveThread, calls: Sequence[Call]) -> None:
@@ -80,8 +78,7 @@ class Legs:
             active.leg = asyncio.create_task(self._recover_leg(live, active))
 
     async def _recover_leg(self, live: LiveThread, active: LiveRun) -> None:
-        calls = await self._engine.store.calls(live.id, run_id=active.run.id)
-        await self._drive(live, active, "recover", {call.interrupt_id: call for call in calls if call.ended})
+        await self._drive(live, active, "recover", await self._settled(live, active.run.id))
 
     def _launch(self, live: LiveThread, active: LiveRun, kind: Any, answers: dict[str, Call]) -> None:
         active.leg = asyncio.create_task(self._drive(live, active, kind, answers))
@@ -130,7 +127,7 @@ class Legs:
         if isinstance(error, FarsideError) and CODES[error.code].family == "run":
             body = ErrorBody(code=error.code, message=error.message)
         else:
-            trace_id = uuid.uuid4().hex[:12]
+            trace_id = self._engine.new_id()
             logger.error("run %s failed (trace id %s)", active.run.id, trace_id, exc_info=error)
             message = f"the agent raised an exception; the server's log has it under trace id {trace_id}"
             body = ErrorBody(code="agent_failed", message=message)
@@ -144,10 +141,16 @@ class Legs:
         await self._abandon(live, active, "the run failed")
 
     async def _abandon(self, live: LiveThread, active: LiveRun, reason: str) -> None:
+        run = active.run
         try:
-            await self._engine.runtime(active.run.agent).abandon(live.id, active.run.id, reason)
+            answers = await self._settled(live, run.id)
+            await self._engine.runtime(run.agent).abandon(live.id, run.id, reason, answers)
         except Exception:
-            logger.exception("run %s was given up, but its history could not be closed", active.run.id)
+            logger.exception("run %s was given up, but its history could not be closed", run.id)
+
+    async def _settled(self, live: LiveThread, run_id: str) -> dict[str, Call]:
+        calls = await self._engine.store.calls(live.id, run_id=run_id)
+        return {call.interrupt_id: call for call in calls if call.ended}
 
     async def _close(
         self, live: LiveThread, active: LiveRun, status: Any, error: ErrorBody | None, event: Any, reason: str

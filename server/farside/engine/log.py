@@ -102,6 +102,12 @@ class ThreadLog:
         """The thread now belongs to this agent; stored with the next transaction."""
         self.thread = replace(self.thread, agent=agent)
 
+    async def rest(self) -> None:
+        """Store what waits, and give back the seqs that were reserved but not used: nobody is here."""
+        async with self._committing:
+            self.thread = replace(self.thread, reserved_seq=self.seq)
+            await self._store_with((), (), reserve=False)
+
     async def flush(self) -> None:
         """Store what waits."""
         async with self._committing:
@@ -151,12 +157,12 @@ class ThreadLog:
         while self._held and not self._gates and self._held[0].seq <= self.thread.reserved_seq:
             self._bus.publish(self._held.pop(0))
 
-    async def _store_with(self, writes: Iterable[Write], events: Iterable[Event]) -> None:
+    async def _store_with(self, writes: Iterable[Write], events: Iterable[Event], *, reserve: bool = True) -> None:
         """Under the lock: one transaction with everything that waits, and a reservation of seqs when it runs low."""
         batch, self._waiting = self._waiting, []
         rows: list[Write] = [*writes, *batch, *events]
         thread = self.thread
-        if self.seq + _RESERVE // 2 > thread.reserved_seq:
+        if reserve and self.seq + _RESERVE // 2 > thread.reserved_seq:
             thread = replace(thread, reserved_seq=self.seq + _RESERVE)
         if thread != self._stored_thread:
             rows.append(thread)

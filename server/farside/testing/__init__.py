@@ -1,14 +1,27 @@
 """The testing kit: what farside's own tests are made of, for the tests of apps and of other implementations.
 
-``FakeBrowser`` is a page in Python, ``MemoryLink`` connects it to an app without a socket (and drops, doubles or delays
-frames on demand), ``serve`` runs a real server, ``ManualClock`` moves time, ``play`` plays a transcript of
-protocol/vectors, and ``contracts`` holds the suites that every store and runtime must pass.
+``FakeBrowser`` is a page in Python, ``MemoryLink`` connects it to an app without a socket (and drops, doubles or holds
+frames on demand), ``serve`` runs a server, ``ServerProcess`` one that can be killed, ``ManualClock`` moves time,
+``play`` plays a transcript of protocol/vectors, and ``contracts`` holds the suites that every store and runtime must
+pass.
 """
 
 from farside.testing.browser import FakeBrowser
 from farside.testing.clock import ManualClock
 from farside.testing.link import Link, LinkClosed, MemoryLink, SocketLink
-from farside.testing.player import play
+from farside.testing.player import play, record
+from farside.testing.process import ServerProcess
 from farside.testing.server import serve
 
-__all__ = ["FakeBrowser", "Link", "LinkClosed", "ManualClock", "MemoryLink", "SocketLink", "play", "serve"]
+__all__ = [
+    "FakeBrowser",
+    "Link",
+    "LinkClosed",
+    "ManualClock",
+    "MemoryLink",
+    "ServerProcess",
+    "SocketLink",
+    "play",
+    "record",
+    "serve",
+]

@@ -47,6 +47,7 @@ class FakeBrowser:
         self._tools = dict(tools or {})
         self._ids = itertools.count(1)
         self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._calls: dict[str, dict[str, Any]] = {}
         self._bodies: dict[str, asyncio.Task[None]] = {}
         self._arrived = asyncio.Condition()
         self._reader: asyncio.Task[None] | None = None
@@ -127,7 +128,8 @@ class FakeBrowser:
         command_id = next(self._ids)
         self._replies[command_id] = asyncio.get_running_loop().create_future()
         await self._link.send({"id": command_id, "method": method, "params": params})
-        reply = await self._replies.pop(command_id)
+        reply = await self._replies[command_id]
+        del self._replies[command_id]
         if reply["type"] == "error":
             raise FarsideError(reply["error"], reply["message"], details=reply.get("details"))
         return reply
@@ -170,15 +172,18 @@ class FakeBrowser:
         if event["method"] != "calls":
             return
         data = _data(event)
-        if data["event"] in ("opened", "released"):
+        if data["event"] == "opened":
             self._take_up(data)
+        elif data["event"] == "released":
+            self._take_up({**self._calls[data["interrupt_id"]], "client_id": None})
         elif data["event"] in ("cancelled", "expired") and data["interrupt_id"] in self._bodies:
             self._bodies[data["interrupt_id"]].cancel()
 
     def _take_up(self, call: dict[str, Any]) -> None:
         interrupt_id = call["interrupt_id"]
-        known = interrupt_id in self._bodies
-        if not known and call.get("name", "") in self._tools and call.get("client_id") in (None, self.client_id):
+        self._calls[interrupt_id] = call
+        mine = call.get("client_id") in (None, self.client_id)
+        if mine and call["name"] in self._tools and interrupt_id not in self._bodies:
             self._bodies[interrupt_id] = asyncio.create_task(self._execute(interrupt_id))
 
     async def _execute(self, interrupt_id: str) -> None:
@@ -186,6 +191,7 @@ class FakeBrowser:
             try:
                 claim = await self.command("call.claim", interrupt_id=interrupt_id)
             except FarsideError:
+                del self._bodies[interrupt_id]
                 return
             self.executions.append((claim["name"], claim["args"]))
             result = await self._result(self._tools[claim["name"]], claim["args"])

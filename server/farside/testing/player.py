@@ -15,70 +15,113 @@ from farside.stores.memory import MemoryStore
 from farside.testing.clock import ManualClock
 from farside.testing.link import MemoryLink
 from farside.tools import HeadlessTool
+from farside.wire.codec import JSON
+from farside.wire.values import escape, unescape
 
 
 async def play(transcript: dict[str, Any], subprotocol: str | None = "farside.v1.json") -> None:
     """Play the server's half; raises AssertionError at the first difference, naming the step."""
-    clock = ManualClock()
-    ids = itertools.count(1)
-    app = Farside(
-        {"assistant": scripted(transcript["agent"], transcript.get("tools", []))},
-        store=MemoryStore(),
-        clock=clock,
-        new_id=lambda: f"id-{next(ids)}",
-    )
-    links: dict[str, MemoryLink] = {}
-    try:
+    async with _Stage(transcript, subprotocol) as stage:
         for number, step in enumerate(transcript["steps"], start=1):
-            await _step(step, transcript, subprotocol, app, clock, links, f"step {number}: {json.dumps(step)}")
-        for name, link in links.items():
-            await _quiet(link, f"page {name!r} at the end")
-    finally:
-        for link in links.values():
+            await stage.take(step)
+            if "server" in step:
+                expected, got = _plain(step["server"]), await stage.hear(step.get("page", "page"))
+                where = f"step {number}: {json.dumps(step)}"
+                assert got == expected, f"{where}\nexpected {expected}\n     got {got}"
+        for page in stage.pages():
+            more = await stage.quiet(page)
+            assert not more, f"page {page!r} at the end: expected nothing more, got {more}"
+
+
+async def record(transcript: dict[str, Any], subprotocol: str | None = "farside.v1.json") -> dict[str, Any]:
+    """A transcript whose ``server`` steps are what the server sends now: for writing one, or for reading a difference.
+
+    After each step that moves the server, everything that it sends follows.
+    """
+    steps: list[dict[str, Any]] = []
+    async with _Stage(transcript, subprotocol) as stage:
+        for step in transcript["steps"]:
+            if "server" not in step:
+                steps.append(step)
+                await stage.take(step)
+                for page in stage.pages():
+                    named = {} if page == "page" else {"page": page}
+                    heard = await stage.quiet(page)
+                    if page not in stage.lost:
+                        steps += [{"server": escape(message), **named} for message in heard]
+    return {**transcript, "steps": steps}
+
+
+class _Stage:
+    """An app with the transcript's agent, and the connections of its pages."""
+
+    def __init__(self, transcript: dict[str, Any], subprotocol: str | None) -> None:
+        ids = itertools.count(1)
+        self._thread = transcript["thread"]
+        self._subprotocol = subprotocol
+        self._clock = ManualClock()
+        self._links: dict[str, MemoryLink] = {}
+        self.lost: set[str] = set()
+        self._app = Farside(
+            {"assistant": scripted(transcript["agent"], transcript.get("tools", []))},
+            store=MemoryStore(),
+            clock=self._clock,
+            new_id=lambda: f"id-{next(ids)}",
+        )
+
+    async def __aenter__(self) -> _Stage:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for link in self._links.values():
             await link.close()
-        await app.stop()
+        await self._app.stop()
 
+    def pages(self) -> list[str]:
+        return list(self._links)
 
-async def _step(
-    step: dict[str, Any],
-    transcript: dict[str, Any],
-    subprotocol: str | None,
-    app: Farside,
-    clock: ManualClock,
-    links: dict[str, MemoryLink],
-    where: str,
-) -> None:
-    page = step.get("page", "page")
-    if step.get("do") == "connect":
-        links[page] = await MemoryLink(app, transcript["thread"], subprotocol).open()
-    elif step.get("do") == "drop":
-        await links.pop(page).cut()
-    elif step.get("do") == "advance":
-        clock.advance(step["ms"])
-    elif "client" in step:
-        await links[page].send(_through_json(step["client"]))
-    elif "server" in step:
+    async def take(self, step: dict[str, Any]) -> None:
+        """Do what the step says to the server's half."""
+        page = step.get("page", "page")
+        match step.get("do"):
+            case "connect":
+                self._links[page] = await MemoryLink(self._app, self._thread, self._subprotocol).open()
+            case "lose":
+                self.lost.add(page)
+            case "drop":
+                if page in self.lost:
+                    await self.quiet(page)
+                    self.lost.discard(page)
+                await self._links.pop(page).cut()
+            case "advance":
+                self._clock.advance(step["ms"])
+            case _:
+                if "client" in step:
+                    await self._links[page].send(_plain(step["client"]))
+
+    async def hear(self, page: str) -> Any:
+        """The next message; a silence of five seconds is a difference."""
         try:
-            got = await asyncio.wait_for(links[page].receive(), 5)
+            return await asyncio.wait_for(self._links[page].receive(), 5)
         except TimeoutError:
-            raise AssertionError(f"{where}\nthe server sent nothing") from None
-        expected = _through_json(step["server"])
-        assert got == expected, f"{where}\nexpected {expected}\n     got {got}"
+            return "nothing"
+
+    async def quiet(self, page: str) -> list[Any]:
+        """What arrives until nothing more happens by itself: then a command is answered by the very next message."""
+        for _ in range(50):
+            await asyncio.sleep(0)
+        await self._links[page].send({"id": _BARRIER, "method": "no.such.command"})
+        heard: list[Any] = []
+        while (message := await self.hear(page)).get("id") != _BARRIER:
+            heard.append(message)
+        return heard
 
 
-async def _quiet(link: MemoryLink, where: str) -> None:
-    """Nothing more arrives: a command sent now is answered by the very next message."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-    await link.send({"id": 999_999, "method": "no.such.command"})
-    got = await asyncio.wait_for(link.receive(), 5)
-    assert got.get("id") == 999_999, f"{where}\nexpected nothing more, got {got}"
+_BARRIER = 999_999
 
 
-def _through_json(message: Any) -> Any:
+def _plain(message: Any) -> Any:
     """A transcript's message with its ``$bytes`` read."""
-    from farside.wire.values import unescape
-
     return unescape(json.loads(json.dumps(message)))
 
 
@@ -101,7 +144,7 @@ def scripted(script: list[dict[str, Any]], declared: list[dict[str, Any]]) -> Ca
 
 async def _call(turn: Turn, tool: HeadlessTool, args: dict[str, Any]) -> str:
     try:
-        return json.dumps(await turn.call(tool, **args), separators=(",", ":"))
+        return JSON.encode(await turn.call(tool, **args))
     except ToolError as error:
         return f"error {error.code}"
 

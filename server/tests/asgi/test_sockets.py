@@ -1,0 +1,87 @@
+"""The app over real sockets: served, mounted, with our subprotocols and without."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from farside.testing import FakeBrowser, SocketLink, serve
+from server.tests.agents import guide
+
+
+@pytest.mark.parametrize("subprotocol", ["farside.v1.msgpack", "farside.v1.json"])
+async def test_a_turn_over_a_real_socket(make_app, subprotocol):
+    async with (
+        serve(make_app(guide)) as address,
+        SocketLink.open(f"ws://{address}", "thread-1", subprotocol) as link,
+        FakeBrowser(link, agent="assistant", tools={"locate": lambda high: {"lat": 1.5}}) as page,
+    ):
+        assert await page.ask("Where am I?") == "You are at 1.5."
+
+
+@pytest.mark.parametrize("outer", ["starlette", "fastapi", "fastapi without lifespan"])
+async def test_mounted_under_a_path(make_app, outer):
+    inner = make_app(guide)
+    if outer == "starlette":
+        app = Starlette(routes=[Mount("/deep/path", inner)], lifespan=inner.lifespan)
+    else:
+        app = FastAPI(lifespan=inner.lifespan if outer == "fastapi" else None)
+        app.mount("/deep/path", inner)
+    async with (
+        serve(app) as address,
+        SocketLink.open(f"ws://{address}/deep/path", "thread-1") as link,
+        FakeBrowser(link, agent="assistant", tools={"locate": lambda high: {"lat": 2}}) as page,
+    ):
+        assert await page.ask("Where am I?") == "You are at 2."
+
+
+async def test_ok_and_state_over_http(make_app):
+    async with serve(make_app(guide)) as address, httpx.AsyncClient(base_url=f"http://{address}") as http:
+        assert (await http.get("/ok")).json() == {"ok": True}
+        unknown = await http.get("/threads/thread-1/state")
+        assert (unknown.status_code, unknown.json()["error"]) == (404, "not_found")
+
+        async with (
+            SocketLink.open(f"ws://{address}", "thread-1") as link,
+            FakeBrowser(link, agent="assistant", tools={"locate": lambda high: {"lat": 3}}) as page,
+        ):
+            await page.ask("Where am I?")
+        state = (await http.get("/threads/thread-1/state")).json()
+
+    assert [message["content"] for message in state["values"]["messages"]] == ["Where am I?", "You are at 3."]
+    assert (state["next"], state["tasks"]) == ([], [])
+
+
+async def test_a_bad_thread_id_is_refused_with_a_reason(make_app):
+    async with serve(make_app(guide)) as address:
+        async with connect(f"ws://{address}/threads/a%20b/stream/events", proxy=None) as socket:
+            with pytest.raises(ConnectionClosed) as closed:
+                await socket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+    assert "thread id" in closed.value.rcvd.reason
+
+
+async def test_the_server_takes_the_first_subprotocol_it_knows(make_app):
+    async with serve(make_app(guide)) as address:
+        url = f"ws://{address}/threads/t/stream/events"
+        for offered, taken in [
+            (["farside.v9", "farside.v1.json", "farside.v1.msgpack"], "farside.v1.json"),
+            (["other"], None),
+            (None, None),
+        ]:
+            async with connect(url, subprotocols=offered, proxy=None) as socket:
+                assert socket.subprotocol == taken
+
+
+async def test_the_server_stops_while_pages_are_connected(make_app):
+    app = make_app(guide)
+    async with serve(app) as address:
+        socket = await connect(f"ws://{address}/threads/t/stream/events", proxy=None)
+    with pytest.raises(ConnectionClosed):
+        await socket.recv()
