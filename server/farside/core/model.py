@@ -125,7 +125,9 @@ class Event:
 
     @property
     def event_id(self) -> str:
-        """The same in every replay."""
+        """The same in every replay; for a question, which is sent from state, it is made of the question's own id."""
+        if self.method == "input.requested":
+            return f"{self.data['interrupt_id']}:requested"
         return f"{self.run_id}:{self.seq}"
 
     @property

@@ -73,7 +73,11 @@ class Connection:
         return self._session.client_id or self._id
 
     def __call__(self, event: Event) -> None:
-        self._perform(self._session.deliver(event))
+        try:
+            self._perform(self._session.deliver(event))
+        except FarsideError as error:
+            logger.warning("event %s was not sent: %s", event.event_id, error)
+            self._perform(self._session.refuse(error))
 
     def wants(self, method: str) -> bool:
         return self._session.wants(method)

@@ -160,11 +160,11 @@ class Engine:
         return live.users == 0 and live.active is None and not self._bus.listeners(live.id)
 
     async def _load(self, thread_id: str, agent: str) -> LiveThread:
-        thread = await self._store.thread(thread_id)
-        if thread is None:
-            thread = Thread(id=thread_id, agent=agent, created_at=self._clock.now())
+        stored = await self._store.thread(thread_id)
+        thread = stored or Thread(id=thread_id, agent=agent, created_at=self._clock.now())
         unsettled = [offers.without_dead_claim(call) for call in await self._store.calls(thread_id, unsettled=True)]
-        live = LiveThread(thread, ThreadLog(thread, self._store, self._bus, self._clock), unsettled)
+        log = ThreadLog(thread, self._store, self._bus, self._clock, stored=stored is not None)
+        live = LiveThread(thread, log, unsettled)
         run = await self._store.latest_run(thread_id)
         if run is not None and run.status == "running":
             live.active = LiveRun(run, fresh=False)

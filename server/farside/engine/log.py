@@ -38,9 +38,9 @@ class Draft:
 class ThreadLog:
     """One thread's log, in the process that drives the thread."""
 
-    def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock) -> None:
+    def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock, *, stored: bool) -> None:
         self.thread = thread
-        self._stored_thread: Thread | None = None
+        self._stored_thread = thread if stored else None
         self.seq = thread.reserved_seq
         self._store = store
         self._bus = bus
@@ -92,11 +92,11 @@ class ThreadLog:
         return sorted((e for e in (*stored, *deltas) if e.seq <= seq), key=lambda event: event.seq)
 
     async def _with_results(self, events: Sequence[Event]) -> list[Event]:
-        if not any(event.result_of for event in events):
-            return list(events)
-        results = {call.interrupt_id: call.result for call in await self._store.calls(self.thread.id)}
-        whole = [(event, results.get(event.result_of or "")) for event in events]
-        return [event if result is None else event.with_result(result) for event, result in whole]
+        whole: list[Event] = []
+        for event in events:
+            call = event.result_of and await self._store.call(self.thread.id, event.result_of)
+            whole.append(event.with_result(call.result) if call and call.result else event)
+        return whole
 
     def serve(self, agent: str) -> None:
         """The thread now belongs to this agent; stored with the next transaction."""
@@ -105,8 +105,9 @@ class ThreadLog:
     async def rest(self) -> None:
         """Store what waits, and give back the seqs that were reserved but not used: nobody is here."""
         async with self._committing:
-            self.thread = replace(self.thread, reserved_seq=self.seq)
-            await self._store_with((), (), reserve=False)
+            if self._stored_thread is not None:
+                self.thread = replace(self.thread, reserved_seq=self.seq)
+                await self._store_with((), (), reserve=False)
 
     async def flush(self) -> None:
         """Store what waits."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from farside.core.calls import Action, opened, transition
 from farside.core.model import Call, Run, Thread, ToolResult
-from farside.core.ports import NewCall, StaleWrite, Write
+from farside.core.ports import NewCall, Write
 from farside.engine.log import Draft, ThreadLog
 
 
@@ -108,6 +108,7 @@ class LiveThread:
 
         Raises:
             FarsideError: ``call_settled``, ``claim_lost``.
+            StaleWrite: another process changed a call.
         """
         done = [transition(call, action, now) for call, action in changes]
         after = [replace(change.call, version=change.call.version + 1) for change in done]
@@ -116,11 +117,7 @@ class LiveThread:
             for change in done
             if change.event is not None
         ]
-        try:
-            await self.log.commit([*after, *writes], [*events, *drafts])
-        except StaleWrite:
-            self.calls.clear()
-            raise
+        await self.log.commit([*after, *writes], [*events, *drafts])
         for call in after:
             self.calls[call.interrupt_id] = call
             if self.active is not None and call.interrupt_id in self.active.batch:

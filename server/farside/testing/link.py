@@ -11,13 +11,20 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from farside.app import Farside
-from farside.engine import SUBPROTOCOLS, Connection
+from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.wire.codec import JSON, Codec, Frame
 
 Direction = Literal["to_server", "to_client"]
 Fault = Callable[[Direction, Frame], list[Frame]]
 """Decides what becomes of a frame: ``[]`` drops it, ``[frame, frame]`` doubles it, ``[frame]`` lets it pass."""
+
+
+class HasEngine(Protocol):
+    """An app that a link can reach; :class:`farside.Farside` is one."""
+
+    async def engine(self) -> Engine:
+        """The engine, started."""
+        ...
 
 
 class LinkClosed(Exception):  # noqa: N818 - an outcome
@@ -49,7 +56,7 @@ class MemoryLink:
 
     def __init__(
         self,
-        app: Farside,
+        app: HasEngine,
         thread_id: str,
         subprotocol: str | None = "farside.v1.msgpack",
         fault: Fault | None = None,

@@ -1,0 +1,109 @@
+"""The thread's log as its readers see it: replays, late pages, threads that never ran, events that do not fit."""
+
+from __future__ import annotations
+
+import asyncio
+
+from farside import Limits, tool
+from server.tests.agents import echo, guide
+
+
+async def test_looking_at_a_thread_does_not_make_one(make_app, open_page):
+    app = make_app(echo)
+    page = await open_page(app)
+    await page.close()
+    engine = await app.engine()
+
+    assert await engine.store.thread("thread-1") is None
+
+
+async def test_seqs_have_no_hole_when_everybody_left_and_came_back(make_app, open_page):
+    app = make_app(echo)
+    page = await open_page(app)
+    await page.ask("one")
+    await page.close()
+    again = await open_page(app)
+    await again.ask("two")
+
+    assert min(event["seq"] for event in again.events) == page.seq + 1
+
+
+async def test_a_replay_since_a_seq_has_every_later_event_once(make_app, open_page):
+    app = make_app(guide)
+    page = await open_page(app, tools={"locate": lambda high: {"lat": 1}})
+    await page.ask("Where am I?")
+    late = await open_page(app)
+    for since in (0, 3, page.seq):
+        late.events.clear()
+        await late.command("subscription.subscribe", channels=["lifecycle", "messages", "tools", "calls"], since=since)
+        await late.command("connection.ping")
+
+        expected = [e for e in page.events if e["seq"] > since and not _is_delta(e)]
+        assert late.events == expected
+
+
+async def test_a_page_that_comes_in_the_middle_of_a_text_gets_what_was_said_so_far(make_app, open_page):
+    half, rest = asyncio.Event(), asyncio.Event()
+
+    async def pieces():
+        yield "first half, "
+        half.set()
+        await rest.wait()
+        yield "second half"
+
+    async def agent(turn, value):
+        await turn.say(pieces())
+
+    app = make_app(agent)
+    page = await open_page(app)
+    run_id = await page.submit("hi")
+    await half.wait()
+    late = await open_page(app)
+    await late.command("subscription.subscribe", channels=["messages"])
+    await late.command("connection.ping")
+    deltas = [e["params"]["data"]["delta"]["text"] for e in late.events if _is_delta(e)]
+    rest.set()
+    await late.ended(run_id)
+
+    assert deltas == ["first half, "]
+    assert late.texts() == ["first half, second half"]
+
+
+async def test_an_event_that_does_not_fit_into_a_frame_is_named_and_the_run_goes_on(make_app, open_page):
+    async def agent(turn, value):
+        await turn.say("x" * 5000)
+        await turn.say("short")
+
+    page = await open_page(make_app(agent, limits=Limits(frame_bytes=4000)))
+    run_id = await page.submit("hi")
+
+    assert (await page.ended(run_id))["event"] == "completed"
+    assert page.texts() == ["short"]
+
+
+async def test_a_result_is_stored_once_and_shown_whole(make_app, open_page):
+    photo = tool(name="photo")
+
+    async def agent(turn, value):
+        await turn.call(photo)
+        await turn.say("ok")
+
+    app = make_app(agent)
+    picture = b"\x89PNG" + bytes(50_000)
+    page = await open_page(app, tools={"photo": lambda: {"image": picture}})
+    await page.ask("photo")
+    engine = await app.engine()
+    stored = await engine.store.events("thread-1")
+    late = await open_page(app)
+    await late.command("subscription.subscribe", channels=["calls", "tools"], since=0)
+    await late.command("connection.ping")
+
+    assert not any("result" in event.data or "output" in event.data for event in stored)
+    assert late.calls("settled")[0]["result"]["value"] == {"image": picture}
+    assert [e["params"]["data"]["output"] for e in late.events if "output" in e["params"]["data"]] == [
+        {"image": picture}
+    ]
+
+
+def _is_delta(event):
+    return event["params"]["data"].get("event") == "content-block-delta"
