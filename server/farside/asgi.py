@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 from typing import Any
 
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.errors import FarsideError
 from farside.wire.codec import JSON, Frame
+from farside.wire.values import DEFAULT_LIMITS
 
 logger = logging.getLogger("farside.asgi")
 
@@ -111,3 +113,15 @@ class _Socket:
                 await self._socket.close(1013, "the client does not read; reconnect")
         except (WebSocketDisconnect, RuntimeError, OSError):
             logger.debug("a client went away while it was sent something")
+
+
+def server_options() -> dict[str, Any]:
+    """How farside wants uvicorn to serve it: its fastest WebSockets, no compression, frames as large as the limits."""
+    return {
+        "ws": "websockets-sansio",
+        "ws_per_message_deflate": False,
+        "ws_max_size": DEFAULT_LIMITS.frame_bytes,
+        "loop": "uvloop" if find_spec("uvloop") else "asyncio",
+        "lifespan": "on",
+        "timeout_graceful_shutdown": 5,
+    }

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
 
 import uvicorn
 
-from farside.wire.values import DEFAULT_LIMITS
+from farside.asgi import server_options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,15 +33,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.path.insert(0, str(Path.cwd()))
     uvicorn.run(options.app, host=options.host, port=options.port, **server_options())
     return 0
-
-
-def server_options() -> dict[str, Any]:
-    """How farside wants uvicorn: its fastest WebSockets, no compression, frames as large as the limits."""
-    return {
-        "ws": "websockets-sansio",
-        "ws_per_message_deflate": False,
-        "ws_max_size": DEFAULT_LIMITS.frame_bytes,
-        "loop": cast("Any", "uvloop" if find_spec("uvloop") else "asyncio"),
-        "lifespan": "on",
-        "timeout_graceful_shutdown": 5,
-    }

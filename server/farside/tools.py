@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, cast
 
 import jsonschema_rs
@@ -17,12 +19,15 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 from farside.core.model import ToolResult, failure
 from farside.errors import ToolError
 from farside.wire.messages import Success
+from farside.wire.values import escape
 
 RESERVED_ARGUMENTS = frozenset({"runtime", "config", "run_manager", "callbacks", "__proto__"})
 """Argument names that agent frameworks or JavaScript would take for their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "deprecated"})
+_NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"})
+_VALUES = frozenset({"const", "enum", "default"})
 
 Schema = type[Any] | Mapping[str, Any] | None
 """A pydantic model, a ``typing_extensions.TypedDict``, a JSON Schema dict, or None."""
@@ -35,7 +40,8 @@ class HeadlessTool:
         name: 1 to 64 letters, digits, ``_`` or ``-``.
         description: what it does, for the model.
         args_schema: a pydantic model, a ``typing_extensions.TypedDict``, a JSON Schema of type object, or None for no
-            arguments. A JSON Schema that says nothing of ``additionalProperties`` refuses them.
+            arguments. A JSON Schema that says nothing of ``additionalProperties`` refuses them. A JSON Schema sees a
+            value as JSON carries it: bytes are an object ``{"$bytes": string}``.
         result_schema: the same forms (a JSON Schema of any type), or None for any value.
         timeout: seconds until the call settles with ``timed_out``; None for the server's default.
         idempotent: whether it may run again when a first execution's outcome is unknown.
@@ -61,8 +67,8 @@ class HeadlessTool:
             raise ValueError(
                 f"expected a tool name of 1 to 64 letters, digits, '_' or '-', got {name!r}; rename the tool"
             )
-        if timeout is not None and not timeout > 0:
-            raise ValueError(f"tool {name!r}: expected a timeout in seconds above 0, or None, got {timeout!r}")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise ValueError(f"tool {name!r}: expected a finite timeout in seconds above 0, or None, got {timeout!r}")
         self.name = name
         self.description = description
         self.timeout = timeout
@@ -142,7 +148,13 @@ _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}, "additional
 
 
 class _Unfit(Exception):  # noqa: N818 - internal
-    """A value does not fit its schema."""
+    """A value does not fit its schema; says where and why, at most a few lines: a model will read it."""
+
+    SHOWN = 8
+
+    def __init__(self, problems: Iterable[tuple[Iterable[str | int], str]]) -> None:
+        lines = (f"{'.'.join(map(str, path))[:200] or 'value'}: {message[:300]}" for path, message in problems)
+        super().__init__("; ".join(islice(lines, self.SHOWN)))
 
 
 class _Shape:
@@ -164,7 +176,7 @@ class _Shape:
         elif isinstance(schema, type):
             try:
                 self._adapter = TypeAdapter(schema)
-                self.json_schema = self._adapter.json_schema()
+                self.json_schema = _unreferenced(self._adapter.json_schema())
             except (PydanticSchemaGenerationError, PydanticUserError) as error:
                 raise ValueError(
                     f"tool {tool_name!r}: {role} must be a pydantic model, a typing_extensions.TypedDict or a JSON "
@@ -182,20 +194,28 @@ class _Shape:
             try:
                 return self._adapter.validate_python(value)
             except ValidationError as error:
-                details = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors())
-                raise _Unfit(details) from None
-        problems = [
-            f"{'.'.join(map(str, error.instance_path)) or 'value'}: {error.message}"
-            for error in self._validator.iter_errors(value)
-        ]
+                raise _Unfit((each["loc"], each["msg"]) for each in error.errors(include_url=False)) from None
+        try:
+            errors = self._validator.iter_errors(escape(value))
+            problems = [(error.instance_path, error.message) for error in islice(errors, _Unfit.SHOWN)]
+        except ValueError as error:  # a value of a type that JSON does not have
+            raise _Unfit([((), str(error))]) from None
         if problems:
-            raise _Unfit("; ".join(problems))
+            raise _Unfit(problems)
         return value
 
     def parse(self, value: Any) -> Any:
         """Like validate, with defaults filled in and everything as plain JSON values."""
         parsed = self.validate(value)
         return parsed if self._adapter is None else self._adapter.dump_python(parsed, mode="json", by_alias=True)
+
+
+def _unreferenced(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that says itself what it is: that of a recursive model is only a reference into its own $defs."""
+    if "$ref" not in schema:
+        return schema
+    name = str(schema["$ref"]).removeprefix("#/$defs/")
+    return {**{key: value for key, value in schema.items() if key != "$ref"}, **schema["$defs"][name]}
 
 
 def _check_arguments(name: str, schema: Mapping[str, Any]) -> None:
@@ -211,7 +231,7 @@ def _bare(schema: Any, *, names: bool = False) -> Any:
     if isinstance(schema, Mapping):
         items = cast("Mapping[str, Any]", schema).items()
         return {
-            key: _bare(value, names=not names and key in ("properties", "$defs", "patternProperties"))
+            key: value if not names and key in _VALUES else _bare(value, names=not names and key in _NAMES)
             for key, value in items
             if names or key not in _ANNOTATIONS
         }

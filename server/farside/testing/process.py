@@ -10,7 +10,7 @@ from pathlib import Path
 
 _SERVE = """
 import socket, sys, uvicorn
-from farside.cli import server_options
+from farside.asgi import server_options
 listening = socket.socket()
 listening.bind(("127.0.0.1", 0))
 listening.listen()

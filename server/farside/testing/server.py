@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from farside.cli import server_options
+from farside.asgi import server_options
 
 
 class _Server(uvicorn.Server):

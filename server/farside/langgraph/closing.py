@@ -1,0 +1,80 @@
+"""Ending a run that will not go on: drop what is pending, and leave a valid history (L6).
+
+Nothing of the agent runs for it: no tool, no model, no code after a pause. Only the routing functions behind one node
+are asked, because LangGraph writes state as the act of a node; where they lead is dropped too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from langchain_core.messages import AnyMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Overwrite, StateSnapshot
+
+from farside.langgraph.graph import END, START, Graph, lasting_subgraphs, writing
+from farside.langgraph.history import Answer, closed
+
+
+async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer) -> None:
+    """End what is under way in a thread, and answer each tool call that has no tool message.
+
+    What finished before the end stays: the output of a tool whose siblings did not finish is kept.
+
+    Args:
+        config: names the thread.
+        snapshot: the thread's state now.
+        answer: makes the tool message for a call that has none.
+    """
+    await _close_one(graph, graph, config, snapshot, answer)
+    thread_id = config.get("configurable", {})["thread_id"]
+    for namespace, subgraph in lasting_subgraphs(graph):  # the others begin anew in the next run
+        inner: RunnableConfig = {**config, "configurable": {"thread_id": thread_id, "checkpoint_ns": namespace}}
+        await _close_one(graph, subgraph, inner, await graph.aget_state(inner), answer)
+
+
+async def _close_one(
+    root: Graph, graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer
+) -> None:
+    if snapshot.next:
+        await root.aupdate_state(config, None, as_node=END)
+    changes = dict(_changes(graph, snapshot.values, answer))
+    if changes:
+        await _write(root, graph, config, changes, snapshot.next)
+        await root.aupdate_state(config, None, as_node=END)
+
+
+def _changes(graph: Graph, values: Any, answer: Answer) -> Iterator[tuple[str, Any]]:
+    """The updates that close every list of messages in the state."""
+    if not isinstance(values, dict):
+        return
+    for key, value in cast("dict[str, Any]", values).items():
+        if not isinstance(value, list) or not all(isinstance(item, BaseMessage) for item in cast("list[Any]", value)):
+            continue
+        messages = cast("list[AnyMessage]", value)
+        whole = closed(messages, answer)
+        if whole == messages:
+            continue
+        match writing(graph, key):
+            case "replaces":
+                yield key, whole
+            case "adds":
+                added = whole[len(messages) :]
+                yield key, added if whole[: len(messages)] == messages else Overwrite(whole)
+            case _:
+                pass
+
+
+async def _write(
+    root: Graph, graph: Graph, config: RunnableConfig, changes: dict[str, Any], pending: tuple[str, ...]
+) -> None:
+    """Write the changes as the act of a node that was to answer the calls, or else of the start."""
+    *others, last = dict.fromkeys([*(name for name in pending if name in graph.nodes), START])
+    for name in others:
+        try:
+            await root.aupdate_state(config, changes, as_node=name)
+        except Exception:  # noqa: S112 - the node's routing cannot cope with the state; another node's may
+            continue
+        return
+    await root.aupdate_state(config, changes, as_node=last)

@@ -1,0 +1,145 @@
+"""LangGraph's v3 event stream as the events that clients see."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage
+
+from farside.core.ports import Emit
+from farside.errors import TOOL_CODES
+from farside.langgraph.plain import has_bytes, plain
+from farside.langgraph.stream import ProtocolEvent
+from farside.langgraph.whole import message_events
+
+_log = logging.getLogger(__name__)
+
+Namespace = tuple[str, ...]
+
+
+class Events:
+    """Translates the events of one leg.
+
+    Args:
+        wanted: whether anybody listens to a method now; asked for each event of the costly ones.
+        resumed: the tool calls that this leg begins again, by tool call id: their start was shown before the pause.
+    """
+
+    def __init__(self, wanted: Callable[[str], bool], resumed: Iterable[str] = ()) -> None:
+        self._wanted = wanted
+        self._resumed = Counter(resumed)
+        self._running: dict[tuple[Namespace, str], None] = {}
+        self._streams: dict[str, str | None] = {}
+        self._shown: set[str] = set()
+
+    @property
+    def begun(self) -> tuple[str, ...]:
+        """The tool calls that have begun and not ended, by tool call id."""
+        return tuple(call_id for _, call_id in self._running)
+
+    def emits(self, event: ProtocolEvent) -> Iterator[Emit]:
+        """What clients see of one event of the stream; nothing of most methods."""
+        params = cast("dict[str, Any]", event["params"])
+        namespace = tuple(cast("list[str]", params["namespace"]))
+        data = params["data"]
+        match event["method"]:
+            case "messages":
+                yield from self._messages(data[0], data[1], namespace)
+            case "tools":
+                yield from self._tools(data, namespace)
+            case "lifecycle":
+                yield from self._lifecycle(data)
+            case "custom":
+                yield Emit("custom", {"payload": plain(data)}, namespace)
+            case "values" if not params.get("interrupts") and self._wanted("values"):
+                # An interrupt repeats the state as it was.
+                yield Emit("values", plain(data), namespace, durable=False)
+            case _:
+                pass
+
+    def _messages(self, payload: Any, metadata: dict[str, Any], namespace: Namespace) -> Iterator[Emit]:
+        if isinstance(payload, dict):
+            yield from self._streamed(cast("dict[str, Any]", payload), str(metadata.get("run_id")), namespace)
+        elif isinstance(payload, AIMessage) and payload.id is not None and payload.id not in self._shown:
+            self._shown.add(payload.id)
+            for data in message_events(payload):
+                yield _message(data, payload.id, namespace)
+
+    def _streamed(self, payload: dict[str, Any], stream: str, namespace: Namespace) -> Iterator[Emit]:
+        """One event of a message that streams; ``stream`` is the model call that it belongs to."""
+        data = cast("dict[str, Any]", plain(payload))
+        kind = data.get("event")
+        if kind == "message-start":
+            data["id"] = data.get("id") or f"lc_run--{stream}"
+            tells = data.get("role") == "ai"
+            self._streams[stream] = data["id"] if tells else None
+            if tells:
+                self._shown.add(data["id"])
+        message_id = self._streams.get(stream)
+        if kind == "message-finish":
+            self._streams.pop(stream, None)
+        if message_id is not None:
+            yield _message(data, message_id, namespace)
+
+    def _tools(self, data: dict[str, Any], namespace: Namespace) -> Iterator[Emit]:
+        call_id = str(data["tool_call_id"])
+        head = {"event": data["event"], "tool_call_id": call_id}
+        call = (namespace, call_id)
+        match data["event"]:
+            case "tool-started":
+                again = call in self._running
+                self._running[call] = None
+                if again:
+                    return
+                if self._resumed[call_id] > 0:
+                    self._resumed[call_id] -= 1
+                    return
+                yield Emit(
+                    "tools", {**head, "tool_name": data["tool_name"], "input": plain(data.get("input"))}, namespace
+                )
+            case "tool-output-delta":
+                yield Emit("tools", {**head, "delta": plain(data.get("delta"))}, namespace, durable=False)
+            case "tool-finished":
+                self._running.pop(call, None)
+                yield Emit("tools", {**head, "output": _output(data.get("output"))}, namespace)
+            case "tool-error":
+                self._running.pop(call, None)
+                yield Emit("tools", {**head, **_error(str(data.get("message", "")))}, namespace)
+            case _:
+                pass
+
+    def _lifecycle(self, data: dict[str, Any]) -> Iterator[Emit]:
+        """The life of a graph within the graph; the root's is the engine's."""
+        namespace = tuple(cast("list[str]", data.get("namespace", [])))
+        if not namespace:
+            return
+        shown = {key: plain(data[key]) for key in ("event", "graph_name", "cause") if key in data}
+        if shown["event"] == "drained":
+            shown["event"] = "interrupted"
+        yield Emit("lifecycle", shown, namespace)
+
+
+def _message(data: dict[str, Any], message_id: str, namespace: Namespace) -> Emit:
+    return Emit(
+        "messages", {**data, "message_id": message_id}, namespace, durable=data["event"] != "content-block-delta"
+    )
+
+
+def _output(output: Any) -> Any:
+    """A tool's output; the bytes of a tool message's artifact have reached the clients with the call's result."""
+    shown = plain(output)
+    if isinstance(shown, dict) and has_bytes(cast("dict[str, Any]", shown).get("artifact")):
+        return {**cast("dict[str, Any]", shown), "artifact": None}
+    return cast("Any", shown)
+
+
+def _error(message: str) -> dict[str, str]:
+    """Our code where the exception had one. The text of any other exception is for the log, not for a browser."""
+    code, separator, text = message.partition(": ")
+    if separator and code in TOOL_CODES:
+        return {"message": text, "code": code}
+    _log.warning("a tool raised: %s", message)
+    return {"message": "the tool failed", "code": "failed"}

@@ -1,0 +1,44 @@
+"""A history in which every tool call has its one tool message, directly after the call (L6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+
+Answer = Callable[[ToolCall], ToolMessage]
+"""Makes the tool message for a call that has none."""
+
+
+def closed(messages: Sequence[BaseMessage], answer: Answer) -> list[BaseMessage]:
+    """The messages, with a tool message for each call that has none.
+
+    The tool messages of a batch follow its AI message in the order in which they came; those that ``answer`` makes are
+    the last, in the order of the calls. A tool message that stands elsewhere is moved to its call.
+    """
+    whole: list[BaseMessage] = []
+    moved: set[int] = set()
+    for index, message in enumerate(messages):
+        if index in moved:
+            continue
+        whole.append(message)
+        if not isinstance(message, AIMessage) or not message.tool_calls:
+            continue
+        open_calls = {call["id"]: call for call in message.tool_calls}
+        for later, candidate in _until_next_calls(messages, index + 1):
+            if isinstance(candidate, ToolMessage) and open_calls.pop(candidate.tool_call_id, None) is not None:
+                moved.add(later)
+                whole.append(candidate)
+        whole.extend(answer(call) for call in open_calls.values())
+    return whole
+
+
+def _until_next_calls(messages: Sequence[BaseMessage], start: int) -> list[tuple[int, BaseMessage]]:
+    """The messages from ``start`` up to the next one with tool calls, with their places."""
+    found: list[tuple[int, BaseMessage]] = []
+    for index in range(start, len(messages)):
+        message = messages[index]
+        if isinstance(message, AIMessage) and message.tool_calls:
+            break
+        found.append((index, message))
+    return found

@@ -1,0 +1,228 @@
+"""The runtime for compiled LangGraph graphs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.types import Command, Interrupt, StateSnapshot
+
+from farside.core.model import Call, failure
+from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
+from farside.errors import FarsideError
+from farside.langgraph.closing import close
+from farside.langgraph.declarations import CONFIG_KEY, declarations_of
+from farside.langgraph.events import Events
+from farside.langgraph.graph import Graph, has_breakpoints, has_saver, is_graph
+from farside.langgraph.pauses import new_call, resume_value
+from farside.langgraph.plain import plain
+from farside.langgraph.recent import Recent
+from farside.langgraph.results import tool_message
+from farside.langgraph.stream import open_stream
+from farside.tools import HeadlessTool
+
+__all__ = ["LangGraphRuntime", "is_graph"]
+
+_RUN_ID = "farside_run_id"
+"""The key of a checkpoint's metadata that names the run it belongs to."""
+
+_OURS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map", "run_id"})
+"""Keys of ``configurable`` and ``metadata`` that a client does not choose: LangGraph finds its place by them."""
+
+
+_LEFT_OPEN = "the run that made this call ended before it was answered"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """How a leg enters the graph. ``resumed``: the tool call ids of the calls it answers."""
+
+    input: Any
+    resumed: tuple[str, ...] = ()
+
+
+class LangGraphRuntime:
+    """Executes a compiled graph; one instance per agent. Implements :class:`farside.core.ports.Runtime`.
+
+    Args:
+        graph: a compiled graph. If it brings a checkpointer it keeps it.
+        checkpointer: where the graph's state survives otherwise.
+
+    Raises:
+        ValueError: neither has a checkpointer.
+    """
+
+    replays = False
+
+    def __init__(self, graph: Graph, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> None:
+        if not has_saver(graph):
+            if checkpointer is None:
+                raise ValueError(
+                    f"graph {graph.name!r}: expected a checkpointer, in the graph or as an argument, got none; "
+                    "a pause must be stored somewhere"
+                )
+            graph = graph.copy(update={"checkpointer": checkpointer})
+        self._graph = graph
+        self._declarations = declarations_of(graph)
+        self._closed: Recent[bool] = Recent()
+        """Threads that were left with a closed history and nothing under way."""
+        self._begun: Recent[tuple[str, ...]] = Recent()
+        """The tool calls of paused threads that have begun and not ended: resuming begins them again."""
+
+    def tool(self, name: str) -> HeadlessTool | None:
+        """The declaration of that name: found in the graph's nodes, or learned when it was called."""
+        return self._declarations.get(name)
+
+    async def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
+        """Execute one leg; see :meth:`farside.core.ports.Runtime.run`.
+
+        Pauses are reported when LangGraph's stream has ended: only then are they on disk (L1).
+
+        Raises:
+            FarsideError: ``invalid_argument``: the run's config is malformed.
+            Exception: whatever the agent raised, ``GraphRecursionError`` included.
+        """
+        config = self._config(leg)
+        if leg.kind == "start":
+            await self._tidied(leg.thread_id)
+            entry = _Entry(leg.input)
+        elif leg.kind == "resume":
+            entry = _resume(leg.answers.values())
+        else:
+            entry = await self._recovered(leg)
+        if isinstance(entry, Opened):
+            yield entry
+        if not isinstance(entry, _Entry):
+            return
+        begun = self._begun.take(leg.thread_id)
+        events = Events(desk.wanted, () if leg.kind == "start" else begun or entry.resumed)
+        pauses: dict[str, Interrupt[Any]] = {}
+        stream = await open_stream(self._graph, entry.input, config)
+        try:
+            async for event in stream:
+                params = cast("dict[str, Any]", event["params"])
+                if event["method"] == "values" and not params["namespace"]:
+                    pauses.update((pause.id, pause) for pause in params.get("interrupts", ()))
+                for emit in events.emits(event):
+                    yield emit
+        finally:
+            await stream.abort()
+        if pauses:
+            self._begun.note(leg.thread_id, events.begun)
+            yield Opened(tuple(new_call(pause, self.tool) for pause in pauses.values()))
+        elif not has_breakpoints(self._graph):
+            self._closed.note(leg.thread_id, True)
+
+    async def state(self, thread_id: str, events: Callable[[], Any]) -> AgentState:
+        """The graph's state in plain values; empty for a thread that it does not know."""
+        snapshot = await self._snapshot(thread_id)
+        values = cast("Any", snapshot.values)
+        return AgentState(
+            values=plain(values if isinstance(values, dict) else {"__root__": values}),
+            checkpoint_id=snapshot.config.get("configurable", {}).get("checkpoint_id"),
+            next=snapshot.next,
+        )
+
+    async def abandon(
+        self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call] | None = None
+    ) -> None:
+        """Leave a history in which every tool call has its one tool message; nothing of the agent runs for it.
+
+        Args:
+            reason: told to the model as the failure ``cancelled`` of each call that has no answer.
+            answers: the run's settled calls, by interrupt id: their results are kept.
+        """
+        snapshot = await self._snapshot(thread_id)
+        if _run_of(snapshot) == run_id:
+            await self._close(thread_id, snapshot, reason, answers or {})
+            self._closed.note(thread_id, True)
+
+    async def _tidied(self, thread_id: str) -> None:
+        """Close what an earlier run left open: its process died before it was abandoned, or it knew nothing of us.
+
+        Reading the state costs more the longer the history is, so a thread that was left closed is not looked at.
+        """
+        if self._closed.take(thread_id):
+            return
+        snapshot = await self._snapshot(thread_id)
+        if snapshot.metadata is not None:
+            await self._close(thread_id, snapshot, _LEFT_OPEN, {})
+
+    async def _close(self, thread_id: str, snapshot: StateSnapshot, reason: str, answers: Mapping[str, Call]) -> None:
+        results = {(call.tool_call_id, call.name): call.result for call in answers.values()}
+
+        def answer(call: ToolCall) -> ToolMessage:
+            call_id, name = call["id"] or "", call["name"]
+            result = results.get((call_id, name)) or failure("cancelled", reason)
+            declaration = self.tool(name)
+            return tool_message(name, call_id, result if declaration is None else declaration.check_result(result))
+
+        metadata = {} if (run_id := _run_of(snapshot)) is None else {_RUN_ID: run_id}
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "metadata": metadata}
+        await close(self._graph, config, snapshot, answer)
+
+    async def _snapshot(self, thread_id: str) -> StateSnapshot:
+        return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
+
+    async def _recovered(self, leg: Leg) -> _Entry | Opened | None:
+        """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""
+        snapshot = await self._snapshot(leg.thread_id)
+        if _run_of(snapshot) != leg.run_id:
+            await self._tidied(leg.thread_id)
+            return _Entry(leg.input)
+        pending = snapshot.interrupts
+        if unanswered := [pause for pause in pending if pause.id not in leg.answers]:
+            return Opened(tuple(new_call(pause, self.tool) for pause in unanswered))
+        if pending:
+            return _resume(leg.answers[pause.id] for pause in pending)
+        return _Entry(None) if snapshot.next else None
+
+    def _config(self, leg: Leg) -> RunnableConfig:
+        given = leg.config
+        config = RunnableConfig(
+            configurable={
+                **{key: value for key, value in _dict(given, "configurable").items() if not _is_ours(key)},
+                "thread_id": leg.thread_id,
+                CONFIG_KEY: self._declarations,
+            },
+            metadata={
+                **{key: value for key, value in _dict(given, "metadata").items() if key not in _OURS},
+                _RUN_ID: leg.run_id,
+            },
+        )
+        if "recursion_limit" in given:
+            limit = given["recursion_limit"]
+            if type(limit) is not int or limit < 1:
+                raise FarsideError(
+                    "invalid_argument", f"config.recursion_limit: expected an integer above 0, got {limit!r}"
+                )
+            config["recursion_limit"] = limit
+        return config
+
+
+def _resume(calls: Iterable[Call]) -> _Entry:
+    settled = tuple(calls)
+    if not settled:
+        raise ValueError("expected the answers of the last pause, got none; LangGraph would do nothing")
+    answers = {call.interrupt_id: resume_value(call) for call in settled}
+    return _Entry(Command(resume=answers), tuple(call.tool_call_id for call in settled if call.kind == "tool"))
+
+
+def _run_of(snapshot: StateSnapshot) -> Any:
+    """The run that wrote the checkpoint, None when it was no run of ours."""
+    return cast("Mapping[str, Any]", snapshot.metadata or {}).get(_RUN_ID)
+
+
+def _dict(given: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = given.get(key, {})
+    if not isinstance(value, dict):
+        raise FarsideError("invalid_argument", f"config.{key}: expected an object, got {value!r}")
+    return cast("dict[str, Any]", value)
+
+
+def _is_ours(key: str) -> bool:
+    return key in _OURS or key.startswith("__")
