@@ -19,7 +19,6 @@ const MODULES = {
   index: client,
 };
 const PACKAGES = {
-  "@msgpack/msgpack": ["wire/codec"],
   "@standard-schema/spec": ["tool", "tools", "client", "index", "testing"],
   react: ["react"],
 };

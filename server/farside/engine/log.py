@@ -49,7 +49,7 @@ class ThreadLog:
         self._waiting: list[Write] = []
         self._held: list[Event] = []
         self._gates = 0  # commits under way whose events must be shown before later ones
-        self._unfinished: dict[tuple[str, int], list[Event]] = {}
+        self._unfinished: dict[str, list[Event]] = {}
         self._flushing: asyncio.Task[None] | None = None
 
     def emit(self, run_id: str, item: Emit) -> None:
@@ -84,12 +84,14 @@ class ThreadLog:
                 self._release()
 
     async def replay(self, after: int) -> Sequence[Event]:
-        """Events with a larger seq: the stored ones, and the deltas of blocks that are still being written."""
+        """Events with a larger seq, as far as they are stored; and from their beginning, the messages that are still being
+        written."""
         seq = self.seq
         await self.flush()
         stored = await self._with_results(await self._store.events(self.thread.id, after=after))
-        deltas = [e for events in self._unfinished.values() for e in events if after < e.seq]
-        return sorted((e for e in (*stored, *deltas) if e.seq <= seq), key=lambda event: event.seq)
+        unfinished = [event for events in self._unfinished.values() for event in events]
+        merged = {event.seq: event for event in (*stored, *unfinished) if event.seq <= seq}
+        return sorted(merged.values(), key=lambda event: event.seq)
 
     async def _with_results(self, events: Sequence[Event]) -> list[Event]:
         whole: list[Event] = []
@@ -133,15 +135,19 @@ class ThreadLog:
         return event
 
     def _remember(self, event: Event) -> None:
-        """Keep the deltas of unfinished blocks for late subscribers; the block's end replaces them."""
-        if event.method != "messages":
+        """Keep messages that are still being written, for those who come in the middle. The end of a block has all of
+        it, so its deltas are dropped then."""
+        message_id, kind = str(event.data.get("message_id", "")), event.data.get("event")
+        if event.method != "messages" or not message_id:
             return
-        kind = event.data.get("event")
-        key = (str(event.data.get("message_id", "")), int(event.data.get("index", -1)))
-        if kind == "content-block-delta":
-            self._unfinished.setdefault(key, []).append(event)
-        elif kind == "content-block-finish":
-            self._unfinished.pop(key, None)
+        if kind in ("message-finish", "error"):
+            self._unfinished.pop(message_id, None)
+            return
+        kept = self._unfinished.setdefault(message_id, [])
+        if kind == "content-block-finish":
+            index = event.data["index"]
+            kept[:] = [e for e in kept if e.data["event"] != "content-block-delta" or e.data["index"] != index]
+        kept.append(event)
 
     def forget_unfinished(self) -> None:
         """The run is over: blocks that never ended will not."""

@@ -24,7 +24,7 @@ CHANNELS = ["lifecycle", "messages", "tools", "calls", "custom"]
 class FakeBrowser:
     """A page on one thread.
 
-    ``events`` are all events that arrived, in order; ``executions`` the calls whose bodies ran, as ``(name, args)``;
+    ``events`` are all events that arrived, in order and without doubles; ``executions`` the calls whose bodies ran, as ``(name, args)``;
     ``values`` the last state that :meth:`connect` read.
 
     Args:
@@ -47,6 +47,7 @@ class FakeBrowser:
         self._tools = dict(tools or {})
         self._ids = itertools.count(1)
         self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._seen: set[str] = set()
         self._calls: dict[str, dict[str, Any]] = {}
         self._bodies: dict[str, asyncio.Task[None]] = {}
         self._arrived = asyncio.Condition()
@@ -165,6 +166,9 @@ class FakeBrowser:
                 reply.set_exception(LinkClosed())
 
     async def _heard(self, event: dict[str, Any]) -> None:
+        if event["event_id"] in self._seen:
+            return
+        self._seen.add(event["event_id"])
         self.seq = max(self.seq, event["seq"])
         async with self._arrived:
             self.events.append(event)

@@ -32,9 +32,8 @@ async def test_a_replay_since_a_seq_has_every_later_event_once(make_app, open_pa
     app = make_app(guide)
     page = await open_page(app, tools={"locate": lambda high: {"lat": 1}})
     await page.ask("Where am I?")
-    late = await open_page(app)
     for since in (0, 3, page.seq):
-        late.events.clear()
+        late = await open_page(app)
         await late.command("subscription.subscribe", channels=["lifecycle", "messages", "tools", "calls"], since=since)
         await late.command("connection.ping")
 

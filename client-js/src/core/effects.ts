@@ -1,0 +1,49 @@
+import type { FarsideError } from "../errors.ts";
+import type { CallClaimResult, Command, ErrorBody } from "../wire/messages.ts";
+
+/** What `onTool` hears about the calls that this page executes. */
+export interface ToolEvent {
+  /**
+   * `start`: this page has claimed the call. `waiting`: the tool needs a click first. `progress`: the tool reported.
+   * `success`, `error`: the tool has ended. `cancelled`: the call was withdrawn, or expired, while the tool ran.
+   */
+  readonly phase: "start" | "waiting" | "progress" | "success" | "error" | "cancelled";
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The value (`success`) or what was reported (`progress`). */
+  readonly result?: unknown;
+  /** With `error` and `cancelled`. */
+  readonly error?: FarsideError;
+  /** Milliseconds since `start`, once the tool has ended. */
+  readonly duration?: number;
+  readonly toolCallId: string;
+  readonly threadId: string;
+}
+
+/** What the agent tells beside the conversation (channel `custom`). */
+export interface AgentEvent {
+  readonly name?: string;
+  readonly payload: unknown;
+  readonly threadId: string;
+}
+
+/** What a session wants done, in order. */
+export type Effect =
+  /** Send this over the open connection. */
+  | { readonly type: "send"; readonly message: Command }
+  /** Open a connection at this time. */
+  | { readonly type: "connect"; readonly at: number }
+  /** Give up the connection: nothing more is expected from it. */
+  | { readonly type: "drop" }
+  /** Call `tick` at this time; replaces the one before. */
+  | { readonly type: "wake"; readonly at: number }
+  /** Run the tool's body; report with `bodyFinished`. */
+  | { readonly type: "execute"; readonly call: CallClaimResult }
+  /** Abort the tool's body; what it still returns is of no use. */
+  | { readonly type: "abort"; readonly interruptId: string; readonly reason: ErrorBody }
+  /** The snapshot has changed. */
+  | { readonly type: "changed" }
+  | { readonly type: "tool"; readonly event: ToolEvent }
+  | { readonly type: "custom"; readonly event: AgentEvent }
+  /** What the application asked for under this ticket is done, or has failed. */
+  | { readonly type: "replied"; readonly ticket: string; readonly error: FarsideError | null };

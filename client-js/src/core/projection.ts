@@ -1,0 +1,261 @@
+import { FarsideError } from "../errors.ts";
+import type {
+  CallsData,
+  Event,
+  InputRequestedData,
+  LifecycleData,
+  MessagesData,
+  StateGetResult,
+  SubscribeResult,
+  ToolsData,
+} from "../wire/messages.ts";
+import { isObject } from "../wire/values.ts";
+import { Conversation } from "./conversation.ts";
+import type { ConnectionState, Interrupt, Snapshot, ThreadStatus } from "./snapshot.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+
+const NONE: readonly Interrupt[] = [];
+
+/** What the application has sent and the server has not yet confirmed. */
+export interface Submission {
+  readonly runId: string;
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Makes snapshots out of the thread's state and its events. */
+export class Projection {
+  readonly #threadId: string;
+  #connection: ConnectionState = "connecting";
+  #conversation = new Conversation();
+  #status: ThreadStatus = "idle";
+  /** The newest run that the server told of, and the one before it. */
+  #runId: string | undefined;
+  #lastRunId: string | undefined;
+  readonly #submissions = new Map<string, Submission>();
+  /** The messages that are shown although the server has not confirmed them. */
+  readonly #unconfirmed = new Set<string>();
+  #interrupts = NONE;
+  #error: FarsideError | null = null;
+  #isStale = true;
+  #snapshot: Snapshot | undefined;
+
+  constructor(threadId: string) {
+    this.#threadId = threadId;
+  }
+
+  get toolCalls(): ToolCalls {
+    return this.#conversation.toolCalls;
+  }
+
+  /** The run that `stop` is about. */
+  get activeRun(): string | undefined {
+    return [...this.#submissions.keys()].at(-1) ?? (this.#status === "running" ? this.#runId : undefined);
+  }
+
+  /** Whether anything has changed since the last look. */
+  takeChange(): boolean {
+    const changed = this.#isStale;
+    this.#isStale = false;
+    return changed;
+  }
+
+  snapshot(): Snapshot {
+    const { messages, toolCalls } = this.#conversation;
+    const next: Snapshot = {
+      threadId: this.#threadId,
+      connection: this.#connection,
+      status: this.#submissions.size > 0 ? "running" : this.#status,
+      toolCalls: toolCalls.views.all(),
+      messages: messages.all(),
+      interrupts: this.#interrupts,
+      error: this.#error,
+    };
+    const last = this.#snapshot;
+    const isSame =
+      last !== undefined && (Object.keys(next) as (keyof Snapshot)[]).every((key) => next[key] === last[key]);
+    if (!isSame) this.#snapshot = next;
+    return this.#snapshot as Snapshot;
+  }
+
+  /** Something outside of the events has changed a tool call. */
+  changed(): void {
+    this.#isStale = true;
+  }
+
+  connected(connection: ConnectionState): void {
+    this.#connection = connection;
+    this.changed();
+  }
+
+  failed(error: FarsideError): void {
+    this.#error = error;
+    this.changed();
+  }
+
+  /** Begins anew with the thread's state; without one the thread is empty. */
+  load(state?: StateGetResult): void {
+    this.#conversation = new Conversation();
+    this.#unconfirmed.clear();
+    this.#interrupts = NONE;
+    this.#status = "idle";
+    this.#error = null;
+    this.#runId = state?.run?.run_id;
+    this.#lastRunId = undefined;
+    const messages = state?.values["messages"];
+    if (Array.isArray(messages)) {
+      for (const [index, message] of messages.entries()) this.#conversation.add(message, `state:${index}`);
+    }
+    for (const call of state?.calls ?? []) this.toolCalls.opened(call);
+    const run = state?.run;
+    if (run?.status === "running") this.#status = "running";
+    else this.#conversation.runEnded();
+    if (run?.status === "failed") this.#fail(run.error?.code, run.error?.message);
+    for (const submission of this.#submissions.values()) this.#show(submission);
+    this.changed();
+  }
+
+  /**
+   * What is open now, as the subscribe reply tells. A call that is still unknown comes with the events that are
+   * replayed after it, in its place among the others.
+   */
+  open({ calls = [], interrupts = [], replayed_events }: SubscribeResult): void {
+    for (const call of calls) {
+      if (replayed_events === 0 || this.toolCalls.has(call.interrupt_id)) this.toolCalls.opened(call);
+    }
+    const open = interrupts.map(({ interrupt_id, payload }) => ({ id: interrupt_id, payload }));
+    this.#interrupts = open.length === 0 ? NONE : open;
+    this.changed();
+  }
+
+  /** The application has submitted something. */
+  submitted(submission: Submission): void {
+    this.#submissions.set(submission.runId, submission);
+    this.#error = null;
+    this.#show(submission);
+    this.changed();
+  }
+
+  /** The server has answered a submission. */
+  submissionReplied(runId: string, error: FarsideError | null): void {
+    const submission = this.#submissions.get(runId);
+    if (submission === undefined) return;
+    this.#submissions.delete(runId);
+    for (const { id } of submission.messages) {
+      const isUnconfirmed = this.#unconfirmed.delete(String(id));
+      if (isUnconfirmed && error !== null) this.#conversation.remove(String(id));
+    }
+    if (error !== null) {
+      this.#error = error;
+    } else if (this.#runId !== runId && this.#lastRunId !== runId) {
+      this.#runs(runId);
+    }
+    this.changed();
+  }
+
+  /** The application has answered an interrupt. */
+  responded(interruptId: string): void {
+    this.#interrupts = this.#interrupts.filter(({ id }) => id !== interruptId);
+    this.changed();
+  }
+
+  /**
+   * Follows an event. What it does not know changes nothing. An event that is not live is older than what `open` told:
+   * it opens and closes no interrupt.
+   */
+  receive({ event_id, method, params: { namespace, data } }: Event, isLive: boolean): void {
+    switch (method) {
+      case "lifecycle":
+        if (namespace.length > 0) return;
+        if (isLive) this.#interrupts = afterLifecycle(this.#interrupts, data as LifecycleData);
+        this.#lifecycle(data as LifecycleData, event_id);
+        break;
+      case "messages":
+        // Deeper ones are what agents inside of tools say.
+        if (namespace.length > 1) return;
+        this.#conversation.receive(data as MessagesData, namespace);
+        break;
+      case "calls":
+        this.toolCalls.receiveCall(data as CallsData);
+        break;
+      case "tools":
+        this.toolCalls.receiveTool(data as ToolsData);
+        break;
+      case "input.requested":
+        if (isLive) this.#input(data as InputRequestedData);
+        break;
+      default:
+        return;
+    }
+    this.changed();
+  }
+
+  #lifecycle(data: LifecycleData, eventId: string): void {
+    // The end of a run that another one has replaced says nothing about that one.
+    if (data.event !== "running" && data.run_id !== undefined && data.run_id === this.#lastRunId) return;
+    switch (data.event) {
+      case "running": {
+        this.#runs(data.run_id);
+        this.#error = null;
+        const messages = isObject(data.input) ? data.input["messages"] : undefined;
+        if (!Array.isArray(messages)) return;
+        for (const [index, message] of messages.entries()) {
+          this.#conversation.add(message, `${eventId}:${index}`);
+          if (isObject(message)) this.#unconfirmed.delete(String(message["id"]));
+        }
+        return;
+      }
+      case "interrupted":
+        // Without a code it is a pause: the run goes on when it is answered.
+        if (data.code !== undefined) this.#end("idle");
+        return;
+      case "completed":
+        this.#end("idle");
+        return;
+      case "failed":
+        this.#end("failed");
+        this.#fail(data.code, data.error);
+        return;
+    }
+  }
+
+  #runs(runId: string | undefined): void {
+    if (runId !== this.#runId) this.#lastRunId = this.#runId;
+    this.#runId = runId;
+    this.#status = "running";
+  }
+
+  #end(status: ThreadStatus): void {
+    this.#status = status;
+    this.#conversation.runEnded();
+  }
+
+  #fail(code = "agent_failed", message = "The run failed."): void {
+    this.#status = "failed";
+    this.#error = new FarsideError(code, message);
+  }
+
+  #input({ interrupt_id, payload }: InputRequestedData): void {
+    // Of a tool call the channel `calls` tells more.
+    if (isObject(payload) && payload["type"] === "tool" && isObject(payload["tool_call"])) return;
+    if (this.#interrupts.some(({ id }) => id === interrupt_id)) return;
+    this.#interrupts = [...this.#interrupts, { id: interrupt_id, payload }];
+  }
+
+  #show({ messages }: Submission): void {
+    for (const message of messages) {
+      const id = String(message["id"]);
+      if (!this.#conversation.has(id)) this.#unconfirmed.add(id);
+      this.#conversation.add(message, id);
+    }
+  }
+}
+
+/** A run that goes on, or has ended, has nothing to ask any more; one that pauses has. */
+function afterLifecycle(
+  interrupts: readonly Interrupt[],
+  { event, code }: LifecycleData,
+): readonly Interrupt[] {
+  const isOver =
+    event === "completed" || event === "failed" || (event === "interrupted" && code !== undefined);
+  return isOver || event === "running" ? NONE : interrupts;
+}

@@ -1,0 +1,300 @@
+import { FarsideError } from "../errors.ts";
+import type { CallsData, CustomData, Event, ServerMessage, ToolResult } from "../wire/messages.ts";
+import { DEFAULT_LIMITS, type Limits } from "../wire/values.ts";
+import { Calls } from "./calls.ts";
+import type { Effect } from "./effects.ts";
+import { Feed } from "./feed.ts";
+import { errorOf, Link } from "./link.ts";
+import { Outbox } from "./outbox.ts";
+import { Projection, type Submission } from "./projection.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** How long a connection may take to open. */
+const OPENING_MS = 15_000;
+
+/** What this page is and can do, as it is announced. */
+export interface Presence {
+  readonly tools: readonly string[];
+  readonly visible: boolean;
+  readonly focused: boolean;
+}
+
+/** What a session is about. */
+export interface SessionOptions {
+  readonly threadId: string;
+  readonly clientId: string;
+  readonly agent: string;
+  readonly presence: Presence;
+}
+
+/**
+ * One thread as one page sees it: a state machine without sockets, timers or randomness. Each input returns the
+ * effects that it asks for, in order; times are milliseconds since the epoch.
+ */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #projection: Projection;
+  readonly #link: Link;
+  readonly #feed: Feed;
+  readonly #outbox: Outbox;
+  readonly #calls: Calls;
+  #effects: Effect[] = [];
+  #presence: Presence;
+  #limits: Limits = DEFAULT_LIMITS;
+  #connectAt: number | undefined;
+  /** When a connection that has not opened by then is given up. */
+  #openingUntil = Number.POSITIVE_INFINITY;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: SessionOptions) {
+    const emit = (effect: Effect) => this.#emit(effect);
+    this.#options = options;
+    this.#presence = options.presence;
+    this.#projection = new Projection(options.threadId);
+    this.#link = new Link(emit);
+    this.#feed = new Feed({
+      link: this.#link,
+      loaded: (state) => this.#projection.load(state),
+      subscribed: (open) => {
+        this.#projection.open(open);
+        this.#calls.reconcile(open.calls ?? []);
+      },
+      received: (event, isLive) => this.#event(event, isLive),
+      failed: (error) => this.#projection.failed(error),
+    });
+    this.#outbox = new Outbox(this.#link);
+    this.#calls = new Calls({
+      threadId: options.threadId,
+      clientId: options.clientId,
+      link: this.#link,
+      emit,
+      implements: (name) => this.#presence.tools.includes(name),
+      shown: () => this.#projection.toolCalls,
+    });
+  }
+
+  /** How large a frame the server takes. */
+  get limits(): Limits {
+    return this.#limits;
+  }
+
+  snapshot(): Snapshot {
+    return this.#projection.snapshot();
+  }
+
+  // --- the connection -------------------------------------------------------------------------------------------
+
+  /** Asks for a connection: the first one, or the next one without waiting any longer. */
+  connect(now: number): Effect[] {
+    const isWaiting = this.#connectAt === undefined || this.#connectAt > now;
+    if (!this.#isClosed && !this.#link.isOpen && isWaiting) this.#connectBy(now);
+    return this.#flush();
+  }
+
+  /** A connection is open. */
+  opened(now: number): Effect[] {
+    this.#connectAt = undefined;
+    this.#openingUntil = Number.POSITIVE_INFINITY;
+    this.#link.opened(now);
+    this.#projection.connected("open");
+    this.#announce();
+    this.#feed.resume();
+    this.#outbox.resume();
+    this.#calls.resume();
+    return this.#flush();
+  }
+
+  /** A message has arrived. */
+  receive(message: ServerMessage, now: number): Effect[] {
+    this.#link.heard(now);
+    try {
+      this.#take(message, now);
+    } catch (cause) {
+      // Only the envelope has been checked.
+      const expected = "expected a message as the protocol's schema has it";
+      this.#projection.failed(new FarsideError("malformed_frame", expected, { cause }));
+    }
+    return this.#flush();
+  }
+
+  /** A command could not be sent: for whoever waits for its reply, this is it. */
+  refused(id: number, { code, message }: FarsideError, now: number): Effect[] {
+    this.#link.reply({ type: "error", id, error: code, message }, now);
+    return this.#flush();
+  }
+
+  /** Something went wrong that belongs to no command. */
+  failed(error: FarsideError): Effect[] {
+    this.#projection.failed(error);
+    return this.#flush();
+  }
+
+  /** The connection is lost, or could not be made. `jitter` is a number in [0, 1). */
+  closed(now: number, jitter: number): Effect[] {
+    if (!this.#isClosed) this.#lost(now, jitter);
+    return this.#flush();
+  }
+
+  /** Time has passed: `wake` asked for this. */
+  tick(now: number, jitter: number): Effect[] {
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    if (!this.#link.tick(now) || now >= this.#openingUntil) {
+      this.#emit({ type: "drop" });
+      this.#lost(now, jitter);
+    } else if (this.#link.isOpen) {
+      this.#feed.tick(now);
+      this.#calls.tick(now);
+    }
+    return this.#flush();
+  }
+
+  // --- the application ------------------------------------------------------------------------------------------
+
+  /** Starts a run. Its messages are shown at once. */
+  submit(input: unknown, submission: Submission, ticket: string): Effect[] {
+    const { runId } = submission;
+    this.#projection.submitted(submission);
+    // The generated type says that an input is an object; it may be any value.
+    const params = {
+      assistant_id: this.#options.agent,
+      input: input as Record<string, unknown>,
+      run_id: runId,
+    };
+    this.#outbox.post("run.start", params, (error) => {
+      this.#projection.submissionReplied(runId, error);
+      this.#emit({ type: "replied", ticket, error });
+    });
+    return this.#flush();
+  }
+
+  /** Stops the run, and at once what this page executes for it. */
+  stop(ticket: string): Effect[] {
+    const runId = this.#projection.activeRun;
+    this.#calls.stop("The run was stopped.");
+    this.#outbox.post("run.cancel", runId === undefined ? {} : { run_id: runId }, (error) => {
+      const isStopped = error === null || error.code === "no_such_run";
+      this.#emit({ type: "replied", ticket, error: isStopped ? null : error });
+    });
+    return this.#flush();
+  }
+
+  /** Answers an interrupt. */
+  respond(interruptId: string, value: unknown, ticket: string): Effect[] {
+    const responses = [{ interrupt_id: interruptId, response: value, namespace: [] }];
+    this.#outbox.post("input.respond", { responses }, (error, isRepeated) => {
+      const isStored = error === null || (isRepeated && error.code === "call_settled");
+      if (isStored) this.#projection.responded(interruptId);
+      this.#emit({ type: "replied", ticket, error: isStored ? null : error });
+    });
+    return this.#flush();
+  }
+
+  /** This page implements other tools, or is seen or hidden. */
+  announce(presence: Presence): Effect[] {
+    const { tools, visible, focused } = this.#presence;
+    this.#presence = presence;
+    const isSameTools =
+      tools.length === presence.tools.length && tools.every((name, index) => name === presence.tools[index]);
+    if (!isSameTools || visible !== presence.visible || focused !== presence.focused) this.#announce();
+    if (!isSameTools) this.#calls.toolsChanged();
+    return this.#flush();
+  }
+
+  /** A body waits for the user before it begins. */
+  bodyWaiting(interruptId: string): Effect[] {
+    this.#calls.waits(interruptId);
+    return this.#flush();
+  }
+
+  /** A body reports what it does. */
+  bodyProgress(interruptId: string, value: unknown): Effect[] {
+    this.#calls.progressed(interruptId, value);
+    this.#projection.changed();
+    return this.#flush();
+  }
+
+  /** A body has ended. */
+  bodyFinished(interruptId: string, result: ToolResult, now: number): Effect[] {
+    this.#calls.finished(interruptId, result, now);
+    return this.#flush();
+  }
+
+  /** The application needs the thread no longer; running bodies are aborted. */
+  close(): Effect[] {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#calls.stop("The page has closed the thread.");
+      this.#link.closed(0, 0);
+      this.#feed.disconnected();
+      this.#openingUntil = Number.POSITIVE_INFINITY;
+      this.#projection.connected("closed");
+      this.#emit({ type: "drop" });
+    }
+    return this.#flush();
+  }
+
+  // --- within ---------------------------------------------------------------------------------------------------
+
+  #emit(effect: Effect): void {
+    this.#effects.push(Object.freeze(effect));
+  }
+
+  /** Ends an input: adds what follows from all of it, and hands over the effects. */
+  #flush(): Effect[] {
+    if (this.#projection.takeChange()) this.#emit({ type: "changed" });
+    const wakeAt = Math.min(this.#link.wakeAt, this.#feed.wakeAt, this.#calls.wakeAt, this.#openingUntil);
+    const isNew = wakeAt !== this.#wakeAt && wakeAt !== Number.POSITIVE_INFINITY;
+    if (isNew) this.#emit({ type: "wake", at: wakeAt });
+    this.#wakeAt = wakeAt;
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+
+  #connectBy(at: number): void {
+    this.#connectAt = at;
+    this.#openingUntil = at + OPENING_MS;
+    this.#emit({ type: "connect", at });
+  }
+
+  #lost(now: number, jitter: number): void {
+    this.#feed.disconnected();
+    this.#calls.disconnected();
+    this.#projection.connected("connecting");
+    this.#connectBy(this.#link.closed(now, jitter));
+  }
+
+  #announce(): void {
+    const { tools, visible, focused } = this.#presence;
+    const params = {
+      client_id: this.#options.clientId,
+      tools: tools.map((name) => ({ name })),
+      visible,
+      focused,
+      permissions: {},
+    };
+    this.#link.send("client.announce", params, ({ result, error, now }) => {
+      if (error !== undefined) return this.#projection.failed(error);
+      const { frame_bytes, depth, items } = result.limits;
+      this.#limits = { frameBytes: frame_bytes, depth, items };
+      this.#link.settledIn(result.ping_ms, now);
+    });
+  }
+
+  #take(message: ServerMessage, now: number): void {
+    if (message.type === "event") this.#feed.receive(message);
+    else if (!this.#link.reply(message, now) && message.type === "error" && message.id === null) {
+      this.#projection.failed(errorOf(message));
+    }
+  }
+
+  #event(event: Event, isLive: boolean): void {
+    this.#projection.receive(event, isLive);
+    const { data } = event.params;
+    if (event.method === "calls") this.#calls.receive(data as CallsData, isLive);
+    else if (event.method === "custom") {
+      this.#emit({ type: "custom", event: { ...(data as CustomData), threadId: this.#options.threadId } });
+    }
+  }
+}

@@ -1,0 +1,30 @@
+export { type Client, createClient, type ThreadOptions } from "./client/client.ts";
+export type { SubmitInput } from "./client/input.ts";
+export type { ClientOptions, IdKind } from "./client/options.ts";
+export type { Thread } from "./client/thread.ts";
+export type { AgentEvent, ToolEvent } from "./core/effects.ts";
+export type {
+  ConnectionState,
+  ContentBlock,
+  Interrupt,
+  Message,
+  Snapshot,
+  ThreadStatus,
+  ToolCall,
+  ToolCallState,
+} from "./core/snapshot.ts";
+export { FarsideError, type FarsideErrorOptions, TOOL_ERROR_CODES, type ToolErrorCode } from "./errors.ts";
+export {
+  type DeclaredTool,
+  type ImplementOptions,
+  type NoArgs,
+  type Tool,
+  type ToolBody,
+  type ToolContext,
+  type ToolDeclaration,
+  type ToolImplementation,
+  tool,
+} from "./tool/tool.ts";
+export type { Clock } from "./transport/clock.ts";
+export type { Socket, SocketConstructor } from "./transport/socket.ts";
+export type { Encoding } from "./transport/transport.ts";

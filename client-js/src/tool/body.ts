@@ -1,0 +1,42 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { FarsideError } from "../errors.ts";
+import type { ToolResult } from "../wire/messages.ts";
+import { plain } from "../wire/values.ts";
+import { hasGesture, nextGesture } from "./gesture.ts";
+import { errorBodyOf } from "./thrown.ts";
+import type { ImplementedTool, ToolContext } from "./tool.ts";
+
+/**
+ * Executes a call with a tool, from its arguments to its result. Never throws: what goes wrong is the result.
+ * `onWaiting` is called when the body has to wait for a click first.
+ */
+export async function resultOfBody(
+  tool: ImplementedTool<StandardSchemaV1, StandardSchemaV1>,
+  args: unknown,
+  context: ToolContext,
+  onWaiting: () => void,
+): Promise<ToolResult> {
+  let hadGesture = hasGesture();
+  try {
+    // The body may change its arguments; the snapshot shows the ones that came.
+    const parsed = await tool.parseArgs(plain(args));
+    if (tool.options.gesture === true && !hasGesture()) {
+      onWaiting();
+      await nextGesture(context.signal);
+    }
+    hadGesture = hasGesture();
+    const value = await tool.parseResult(await tool.run(parsed, context));
+    return { status: "success", value: inDataModel(value) };
+  } catch (thrown) {
+    return { status: "error", error: errorBodyOf(thrown, hadGesture) };
+  }
+}
+
+function inDataModel(value: unknown): unknown {
+  try {
+    return plain(value === undefined ? null : value);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new FarsideError("invalid_result", `The tool returned what cannot be sent: ${message}`, { cause });
+  }
+}

@@ -1,0 +1,28 @@
+import { FarsideError } from "../errors.ts";
+
+/** The part of a WebSocket that a client uses. */
+export interface Socket {
+  binaryType: string;
+  readonly protocol: string;
+  onopen: { listen(event: unknown): void }["listen"] | null;
+  onmessage: { listen(event: { readonly data: unknown }): void }["listen"] | null;
+  onclose: { listen(event: unknown): void }["listen"] | null;
+  onerror: { listen(event: unknown): void }["listen"] | null;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** What makes a socket: the global `WebSocket`, that of a package such as `ws`, or a fake one. */
+export type SocketConstructor = new (url: string, protocols: string[]) => Socket;
+
+/** The constructor to use: the given one, else the global one. */
+export function socketConstructor(given: SocketConstructor | undefined): SocketConstructor {
+  const found = given ?? (globalThis.WebSocket as SocketConstructor | undefined);
+  if (found === undefined) {
+    throw new FarsideError(
+      "unsupported",
+      "expected a global WebSocket, but there is none (Node has one from version 22 on); pass the option WebSocket, for example that of the package ws",
+    );
+  }
+  return found;
+}

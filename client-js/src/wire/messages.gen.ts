@@ -1,0 +1,548 @@
+// Generated from protocol/schema.json by `make generate`. Do not edit.
+
+export type CallsData = CallOpened | CallClaimed | CallReleased | CallProgressed | CallEnded;
+export type MessagesData =
+  | MessageStart
+  | ContentBlockStart
+  | ContentBlockDelta
+  | ContentBlockFinish
+  | MessageFinish
+  | MessageError;
+export type ToolsData = ToolStarted | ToolOutputDelta | ToolFinished | ToolFailed;
+export type ToolResult = Success | Failure;
+
+export interface Protocol {
+  commands: {
+    "run.start": {
+      params: RunStartParams;
+      result: RunStartResult;
+    };
+    "run.cancel": {
+      params: RunCancelParams;
+      result: EmptyResult;
+    };
+    "input.respond": {
+      params: InputRespondParams;
+      result: EmptyResult;
+    };
+    "subscription.subscribe": {
+      params: SubscribeParams;
+      result: SubscribeResult;
+    };
+    "subscription.unsubscribe": {
+      params: UnsubscribeParams;
+      result: EmptyResult;
+    };
+    "state.get": {
+      params: StateGetParams;
+      result: StateGetResult;
+    };
+    "client.announce": {
+      params: ClientAnnounceParams;
+      result: ClientAnnounceResult;
+    };
+    "call.claim": {
+      params: CallClaimParams;
+      result: CallClaimResult;
+    };
+    "call.release": {
+      params: CallReleaseParams;
+      result: EmptyResult;
+    };
+    "call.progress": {
+      params: CallProgressParams;
+      result: CallProgressResult;
+    };
+    "call.settle": {
+      params: CallSettleParams;
+      result: CallSettleResult;
+    };
+    "connection.ping": {
+      params: ConnectionPingParams;
+      result: EmptyResult;
+    };
+  };
+  events: {
+    lifecycle: LifecycleData;
+    "input.requested": InputRequestedData;
+    calls: CallsData;
+    messages: MessagesData;
+    tools: ToolsData;
+    values: {};
+    custom: CustomData;
+  };
+}
+/**
+ * Start a run. Ours: ``run_id``, chosen by the client, makes a repeated command harmless.
+ */
+export interface RunStartParams {
+  assistant_id: string;
+  input?: {
+    [k: string]: unknown;
+  };
+  config?: {
+    [k: string]: unknown;
+  };
+  metadata?: {
+    [k: string]: unknown;
+  };
+  run_id?: string;
+}
+export interface RunStartResult {
+  run_id: string;
+}
+/**
+ * Ours. Stop the active run, or the named one.
+ */
+export interface RunCancelParams {
+  run_id?: string;
+}
+/**
+ * The result of a command that only succeeds.
+ */
+export interface EmptyResult {}
+/**
+ * Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``).
+ */
+export interface InputRespondParams {
+  /**
+   * @maxItems 1024
+   */
+  responses?: Response[];
+  interrupt_id?: string;
+  response?: unknown;
+  namespace?: string[];
+}
+/**
+ * An answer to one interrupt.
+ */
+export interface Response {
+  interrupt_id: string;
+  response: unknown;
+  namespace?: string[];
+}
+/**
+ * Receive events of these channels. Ours: ``since``, replay only what came after this seq.
+ */
+export interface SubscribeParams {
+  /**
+   * @minItems 1
+   * @maxItems 64
+   */
+  channels: [string, ...string[]];
+  /**
+   * @maxItems 256
+   */
+  namespaces?: string[][];
+  depth?: number;
+  since?: number;
+}
+/**
+ * ``calls`` and ``interrupts`` (ours) are what is open now: state, not events.
+ */
+export interface SubscribeResult {
+  subscription_id: string;
+  replayed_events: number;
+  calls?: Call[];
+  interrupts?: Interrupt[];
+}
+/**
+ * An unsettled tool call as the subscribe reply and the event ``opened`` carry it.
+ *
+ * ``interrupt_id`` names the call in every command; ``tool_call_id`` is the model's id, which may repeat.
+ * ``deadline`` is in milliseconds of the server's clock since the epoch.
+ */
+export interface Call {
+  interrupt_id: string;
+  tool_call_id: string;
+  run_id: string;
+  name: string;
+  args: {
+    [k: string]: unknown;
+  };
+  state: "open" | "claimed";
+  client_id?: string;
+  deadline?: number;
+  title?: string;
+}
+/**
+ * A pause that is no tool call: the payload is the agent's own.
+ */
+export interface Interrupt {
+  interrupt_id: string;
+  payload: unknown;
+}
+/**
+ * End a subscription.
+ */
+export interface UnsubscribeParams {
+  subscription_id: string;
+}
+/**
+ * Read the thread's state, whole or some keys.
+ */
+export interface StateGetParams {
+  namespace?: string[];
+  /**
+   * @maxItems 1024
+   */
+  keys?: string[];
+}
+/**
+ * ``calls`` and ``run`` are ours: every call of the thread, settled ones with their result.
+ */
+export interface StateGetResult {
+  values: {
+    [k: string]: unknown;
+  };
+  checkpoint?: CheckpointRef;
+  run?: RunState;
+  calls?: (Call | SettledCall)[];
+}
+export interface CheckpointRef {
+  id: string;
+}
+/**
+ * The thread's newest run. ``running`` includes waiting for a tool.
+ */
+export interface RunState {
+  run_id: string;
+  assistant_id: string;
+  status: "running" | "completed" | "failed" | "cancelled";
+  error?: ErrorBody;
+}
+/**
+ * Why a tool call has no value. ``code`` is one of the family "tool" in errors.json.
+ */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  details?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A call with its answer, as ``state.get`` lists those whose result the messages do not hold.
+ */
+export interface SettledCall {
+  interrupt_id: string;
+  tool_call_id: string;
+  run_id: string;
+  name: string;
+  args: {
+    [k: string]: unknown;
+  };
+  result: Success | Failure;
+}
+/**
+ * A tool result with a value.
+ */
+export interface Success {
+  status: "success";
+  value: unknown;
+}
+/**
+ * A tool result without a value.
+ */
+export interface Failure {
+  status: "error";
+  error: ErrorBody;
+}
+/**
+ * Ours. Who this page is and what it can do; sent first, and again whenever it changes.
+ */
+export interface ClientAnnounceParams {
+  client_id: string;
+  /**
+   * @maxItems 1024
+   */
+  tools: ToolDeclaration[];
+  visible?: boolean;
+  focused?: boolean;
+  permissions?: {
+    [k: string]: "granted" | "denied" | "prompt";
+  };
+}
+/**
+ * A tool that a page implements. ``fingerprint`` is that of the schema it was built against.
+ */
+export interface ToolDeclaration {
+  name: string;
+  fingerprint?: string;
+}
+/**
+ * ``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be.
+ */
+export interface ClientAnnounceResult {
+  ping_ms: number;
+  lease_ms: number;
+  limits: AnnounceLimits;
+}
+export interface AnnounceLimits {
+  frame_bytes: number;
+  depth: number;
+  items: number;
+}
+/**
+ * Ours. Take a call for execution, or renew one's own claim.
+ */
+export interface CallClaimParams {
+  interrupt_id: string;
+}
+/**
+ * The call is yours for ``lease_ms``; renew it before then by claiming again.
+ */
+export interface CallClaimResult {
+  interrupt_id: string;
+  tool_call_id: string;
+  name: string;
+  args: {
+    [k: string]: unknown;
+  };
+  lease_ms: number;
+  deadline?: number;
+}
+/**
+ * Ours. Give a call back, not begun.
+ */
+export interface CallReleaseParams {
+  interrupt_id: string;
+  reason?: string;
+}
+/**
+ * Ours. Show progress to subscribers; renews the claim.
+ */
+export interface CallProgressParams {
+  interrupt_id: string;
+  value: unknown;
+}
+export interface CallProgressResult {
+  lease_ms: number;
+}
+/**
+ * Ours. Answer a call; acknowledged only when stored.
+ */
+export interface CallSettleParams {
+  interrupt_id: string;
+  result: Success | Failure;
+}
+/**
+ * What was stored: an answer that does not fit the result schema is stored as ``invalid_result``.
+ */
+export interface CallSettleResult {
+  result: Success | Failure;
+}
+/**
+ * Ours. Is anybody there?
+ */
+export interface ConnectionPingParams {}
+/**
+ * Ours: ``run_id``; ``input`` (with root ``running``: what the user sent); ``code`` (with ``failed``).
+ */
+export interface LifecycleData {
+  event: "started" | "running" | "completed" | "failed" | "interrupted";
+  graph_name?: string;
+  run_id?: string;
+  input?: unknown;
+  error?: string;
+  code?: string;
+}
+export interface InputRequestedData {
+  interrupt_id: string;
+  payload: unknown;
+}
+export interface CallOpened {
+  interrupt_id: string;
+  tool_call_id: string;
+  run_id: string;
+  name: string;
+  args: {
+    [k: string]: unknown;
+  };
+  state: "open" | "claimed";
+  client_id?: string;
+  deadline?: number;
+  title?: string;
+  event: "opened";
+}
+export interface CallClaimed {
+  event: "claimed";
+  interrupt_id: string;
+  client_id: string;
+}
+export interface CallReleased {
+  event: "released";
+  interrupt_id: string;
+  reason?: string;
+}
+export interface CallProgressed {
+  event: "progress";
+  interrupt_id: string;
+  value: unknown;
+}
+/**
+ * ``settled`` by an answer, ``cancelled`` by stop or a new message, ``expired`` by its deadline.
+ */
+export interface CallEnded {
+  event: "settled" | "cancelled" | "expired";
+  interrupt_id: string;
+  tool_call_id: string;
+  name: string;
+  result: Success | Failure;
+}
+/**
+ * Ours, in all message events: ``message_id``, so that two messages may stream at once.
+ */
+export interface MessageStart {
+  event: "message-start";
+  role: "ai" | "human" | "system" | "tool";
+  id: string;
+  message_id?: string;
+  metadata?: {
+    [k: string]: unknown;
+  };
+}
+export interface ContentBlockStart {
+  event: "content-block-start";
+  index: number;
+  content: {
+    [k: string]: unknown;
+  };
+  message_id?: string;
+}
+export interface ContentBlockDelta {
+  event: "content-block-delta";
+  index: number;
+  delta: TextDelta | ReasoningDelta | DataDelta | BlockDelta | ToolCallDelta;
+  message_id?: string;
+}
+export interface TextDelta {
+  type: "text-delta";
+  text: string;
+}
+export interface ReasoningDelta {
+  type: "reasoning-delta";
+  reasoning: string;
+}
+export interface DataDelta {
+  type: "data-delta";
+  data: string;
+  encoding?: "base64";
+}
+export interface BlockDelta {
+  type: "block-delta";
+  fields: {
+    [k: string]: unknown;
+  };
+}
+export interface ToolCallDelta {
+  type: "tool-call-delta";
+  args: string;
+}
+export interface ContentBlockFinish {
+  event: "content-block-finish";
+  index: number;
+  content: {
+    [k: string]: unknown;
+  };
+  message_id?: string;
+}
+export interface MessageFinish {
+  event: "message-finish";
+  message_id?: string;
+  usage?: {
+    [k: string]: unknown;
+  };
+}
+export interface MessageError {
+  event: "error";
+  message: string;
+  code?: string;
+  message_id?: string;
+}
+export interface ToolStarted {
+  event: "tool-started";
+  tool_call_id: string;
+  tool_name: string;
+  input?: unknown;
+}
+export interface ToolOutputDelta {
+  event: "tool-output-delta";
+  tool_call_id: string;
+  delta: unknown;
+}
+/**
+ * Ours: ``interrupt_id``, where the tool was a headless one of a plain function agent.
+ */
+export interface ToolFinished {
+  event: "tool-finished";
+  tool_call_id: string;
+  output: unknown;
+  interrupt_id?: string;
+}
+export interface ToolFailed {
+  event: "tool-error";
+  tool_call_id: string;
+  message: string;
+  code?: string;
+}
+export interface CustomData {
+  payload: unknown;
+  name?: string;
+}
+/**
+ * Client to server.
+ */
+export interface Command {
+  id: number;
+  method: string;
+  params?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * ``id`` is null when the command's id could not be read. ``retryable`` and ``details`` are ours.
+ */
+export interface ErrorReply {
+  type: "error";
+  id: number | null;
+  error: string;
+  message: string;
+  retryable?: boolean;
+  details?: {
+    [k: string]: unknown;
+  };
+  meta?: ReplyMeta;
+}
+/**
+ * ``applied_through_seq``: the thread's newest seq when the command was carried out.
+ */
+export interface ReplyMeta {
+  applied_through_seq: number;
+}
+/**
+ * Server to client. ``event_id`` is the same in every replay; ``seq`` grows along the thread.
+ */
+export interface Event {
+  type: "event";
+  event_id: string;
+  seq: number;
+  method: string;
+  params: EventParams;
+}
+/**
+ * ``namespace``: the graph's path, empty at the root. ``timestamp``: milliseconds since the epoch.
+ */
+export interface EventParams {
+  namespace: string[];
+  timestamp: number;
+  data: unknown;
+}
+export interface SuccessReply {
+  type: "success";
+  id: number;
+  result: {
+    [k: string]: unknown;
+  };
+  meta?: ReplyMeta;
+}

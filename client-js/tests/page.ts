@@ -1,0 +1,55 @@
+import { type ClientOptions, createClient, type ToolEvent, tool } from "../src/index.ts";
+import { type FakeConnection, FakeServer, ManualClock, quiet, type Welcome } from "../src/testing/index.ts";
+import type { Call } from "../src/wire/messages.ts";
+import { openCall } from "./messages.ts";
+
+/** What {@link page} takes besides a client's options. */
+export interface PageOptions extends Partial<ClientOptions> {
+  readonly welcome?: Welcome;
+}
+
+/** A page with a client on a fake server, and what it takes to look at it. */
+export async function page({ welcome = {}, ...options }: PageOptions = {}) {
+  const server = new FakeServer();
+  const clock = new ManualClock();
+  const heard: ToolEvent[] = [];
+  const client = createClient({
+    url: "ws://server",
+    agent: "assistant",
+    WebSocket: server.WebSocket,
+    clock,
+    random: () => 0,
+    onTool: (event) => heard.push(event),
+    ...options,
+  });
+  const thread = client.thread("t");
+  const connection = await server.connection();
+  await connection.welcome(welcome);
+  return { server, clock, client, thread, connection, heard };
+}
+
+/** Opens a call and grants the page's claim. */
+export async function grant(connection: FakeConnection, fields: Partial<Call> = {}): Promise<void> {
+  const call = openCall(fields);
+  connection.event("calls", { event: "opened", ...call });
+  const claim = await connection.take("call.claim");
+  connection.reply(claim, { ...claimOf(call), lease_ms: 30_000 });
+  await quiet();
+}
+
+export function claimOf({ interrupt_id, tool_call_id, name, args }: Call) {
+  return { interrupt_id, tool_call_id, name, args };
+}
+
+/** A tool whose body ends when the test says so. */
+export function held(name = "get_location") {
+  const started: { args: unknown; signal: AbortSignal; progress: (value: unknown) => void }[] = [];
+  let resolve: (value: unknown) => void = () => {};
+  const implementation = tool({ name, description: "" }).implement((args, { signal, progress }) => {
+    started.push({ args, signal, progress });
+    return new Promise((settle) => {
+      resolve = settle;
+    });
+  });
+  return { tool: implementation, started, end: (value: unknown) => resolve(value) };
+}
