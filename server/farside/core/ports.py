@@ -11,7 +11,8 @@ from farside.core.model import Call, CallKind, Event, JournalEntry, Run, Thread,
 # --- the store -------------------------------------------------------------------------------------------------
 
 Write = Thread | Run | Call | Event | JournalEntry
-"""One row to be written: inserted, or replaced by its key. A Call is refused when its version is stale."""
+"""One row to be written: inserted, or replaced by its key, which keeps its place in any order. A Call is refused when
+its version is stale. The rows of a commit are written in their order."""
 
 
 class StaleWrite(Exception):  # noqa: N818 - an outcome that callers expect

@@ -84,8 +84,7 @@ class ThreadLog:
                 self._release()
 
     async def replay(self, after: int) -> Sequence[Event]:
-        """Events with a larger seq, as far as they are stored; and from their beginning, the messages that are still being
-        written."""
+        """Stored events with a larger seq, and from their beginning the messages that are still being written."""
         seq = self.seq
         await self.flush()
         stored = await self._with_results(await self._store.events(self.thread.id, after=after))

@@ -16,7 +16,7 @@ class MemoryStore:
         self._threads: dict[str, Thread] = {}
         self._runs: dict[tuple[str, str], Run] = {}
         self._calls: dict[tuple[str, str], Call] = {}
-        self._events: dict[str, list[Event]] = {}
+        self._events: dict[str, dict[int, Event]] = {}
         self._journal: dict[str, dict[str, JournalEntry]] = {}
 
     async def open(self) -> None:
@@ -26,11 +26,14 @@ class MemoryStore:
         """Nothing to close; what is stored stays until the object goes."""
 
     async def commit(self, writes: Sequence[Write]) -> None:
+        versions: dict[tuple[str, str], int] = {}
         for write in writes:
             if isinstance(write, Call):
-                stored = self._calls.get((write.thread_id, write.interrupt_id))
-                if (stored.version if stored else 0) != write.version - 1:
+                key = (write.thread_id, write.interrupt_id)
+                stored = self._calls.get(key)
+                if versions.get(key, stored.version if stored else 0) != write.version - 1:
                     raise StaleWrite(f"call {write.interrupt_id} was changed meanwhile")
+                versions[key] = write.version
         for write in writes:
             self._put(write)
 
@@ -43,7 +46,7 @@ class MemoryStore:
             case Call():
                 self._calls[write.thread_id, write.interrupt_id] = write
             case Event():
-                self._events.setdefault(write.thread_id, []).append(replace(write, frames={}))
+                self._events.setdefault(write.thread_id, {})[write.seq] = replace(write, frames={})
             case JournalEntry():
                 self._journal.setdefault(write.run_id, {})[write.position] = write
 
@@ -78,11 +81,12 @@ class MemoryStore:
         return [call for call in self._calls.values() if call.due is not None and call.due <= now]
 
     async def events(self, thread_id: str, *, after: int = 0) -> Sequence[Event]:
-        return [event for event in self._events.get(thread_id, []) if event.seq > after]
+        events = self._events.get(thread_id, {})
+        return [events[seq] for seq in sorted(events) if seq > after]
 
     async def run_started_seq(self, thread_id: str) -> int:
         run = await self.latest_run(thread_id)
-        events = self._events.get(thread_id, [])
+        events = await self.events(thread_id)
         return next((event.seq for event in events if run is not None and event.run_id == run.id), 0)
 
     async def journal(self, run_id: str) -> Sequence[JournalEntry]:

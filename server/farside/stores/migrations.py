@@ -5,6 +5,9 @@ An entry that was ever released is never changed; a change of the schema is a ne
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE farside_threads (
@@ -70,3 +73,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
 )
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring the schema to this version, all of it or nothing.
+
+    Raises:
+        RuntimeError: a newer farside wrote the file; it is left as it is.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute("CREATE TABLE IF NOT EXISTS farside_schema (version INTEGER NOT NULL)")
+        [version] = db.execute("SELECT COALESCE(MAX(version), 0) FROM farside_schema").fetchone()
+        if version > len(MIGRATIONS):
+            raise RuntimeError(
+                f"{path} has schema version {version}, this farside knows {len(MIGRATIONS)}; upgrade farside"
+            )
+        for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+            for statement in statements:
+                db.execute(statement)
+            db.execute("INSERT INTO farside_schema (version) VALUES (?)", (number,))
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

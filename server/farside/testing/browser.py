@@ -24,8 +24,8 @@ CHANNELS = ["lifecycle", "messages", "tools", "calls", "custom"]
 class FakeBrowser:
     """A page on one thread.
 
-    ``events`` are all events that arrived, in order and without doubles; ``executions`` the calls whose bodies ran, as ``(name, args)``;
-    ``values`` the last state that :meth:`connect` read.
+    ``events`` are all events that arrived, in order and without doubles; ``executions`` the calls whose bodies ran, as
+    ``(name, args)``; ``values`` the last state that :meth:`connect` read.
 
     Args:
         link: an open link.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from farside.errors import FarsideError
-from farside.wire.messages import COMMANDS, Command, Model
+from farside.wire.messages import COMMANDS, Command, CommandId, Model
+
+_ID: TypeAdapter[int] = TypeAdapter(CommandId, config={"strict": True})
 
 
 def command_id_of(message: Any) -> int | None:
     """The id of what may be a command, None when it cannot be read."""
     if isinstance(message, dict):
-        command_id = cast("dict[str, Any]", message).get("id")
-        if type(command_id) is int and 0 <= command_id < 2**53:
-            return command_id
+        try:
+            return _ID.validate_python(cast("dict[str, Any]", message).get("id"))
+        except ValidationError:
+            pass
     return None
 
 
@@ -39,7 +42,7 @@ def parse_params(command: Command) -> Model:
     """
     shape = COMMANDS.get(command.method)
     if shape is None:
-        message = f"expected one of {', '.join(COMMANDS)}; got {command.method!r}"
+        message = f"expected one of {', '.join(COMMANDS)}; got {command.method[:100]!r}"
         raise FarsideError("unknown_command", message)
     try:
         return shape.model_validate(command.params)
@@ -48,7 +51,6 @@ def parse_params(command: Command) -> Model:
 
 
 def _explain(expected: str, error: ValidationError) -> FarsideError:
-    problems = [
-        f"{'.'.join(map(str, problem['loc'])) or 'message'}: {problem['msg']}" for problem in error.errors()[:5]
-    ]
+    found = error.errors(include_url=False, include_context=False, include_input=False)[:5]
+    problems = [f"{'.'.join(map(str, problem['loc']))[:100] or 'message'}: {problem['msg'][:300]}" for problem in found]
     return FarsideError("invalid_argument", f"expected {expected}; {'; '.join(problems)}")

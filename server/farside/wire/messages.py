@@ -8,16 +8,42 @@ that may be absent is ``MISSING`` when it is; null is never the same as absent.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sized
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import MISSING, BaseModel, ConfigDict, Field
+from pydantic import (
+    MISSING,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from farside.errors import TOOL_CODES
+
+
+def _whole(value: Any) -> Any:
+    """1.0 equals 1: which of them arrives is the other side's encoder's affair."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _few(value: Any) -> Any:
+    """Checked before the members are: each wrong one would be an error to report."""
+    if isinstance(value, Sized) and len(value) > MAX_PERMISSIONS:
+        raise ValueError(f"expected at most {MAX_PERMISSIONS} entries")
+    return value
+
+
+MAX_PERMISSIONS = 256
 
 Id = Annotated[str, Field(min_length=1, max_length=256)]
 """An identifier: an opaque string."""
 
-CommandId = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Seq = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Namespace = list[str]
+CommandId = Annotated[int, Field(ge=0, le=2**53 - 1), BeforeValidator(_whole)]
+Seq = Annotated[int, Field(ge=0, le=2**53 - 1), BeforeValidator(_whole)]
+Namespace = Annotated[list[str], Field(fail_fast=True)]
 Channel = Annotated[
     str, Field(pattern=r"^(values|updates|messages|tools|lifecycle|input|checkpoints|tasks|calls|custom(:.+)?)$")
 ]
@@ -117,20 +143,31 @@ class Response(Model):
 
 
 class InputRespondParams(Model):
-    """Answer interrupts: many (``responses``) or one (``interrupt_id`` and ``response``)."""
+    """Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``)."""
 
-    responses: list[Response] | MISSING = MISSING
+    responses: Annotated[list[Response], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
     interrupt_id: Id | MISSING = MISSING
     response: Any = MISSING
     namespace: Namespace = []
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.responses is MISSING:
+            if self.interrupt_id is MISSING or self.response is MISSING:
+                raise ValueError("expected responses, or interrupt_id with response")
+        elif self.interrupt_id is not MISSING or self.response is not MISSING:
+            raise ValueError("expected responses, or interrupt_id with response; got both")
+        elif not self.responses or len({each.interrupt_id for each in self.responses}) != len(self.responses):
+            raise ValueError("expected at least one response, and one per interrupt")
+        return self
 
 
 class SubscribeParams(Model):
     """Receive events of these channels. Ours: ``since``, replay only what came after this seq."""
 
-    channels: Annotated[list[Channel], Field(min_length=1, max_length=64)]
-    namespaces: list[Namespace] | MISSING = MISSING
-    depth: Annotated[int, Field(ge=0)] | MISSING = MISSING
+    channels: Annotated[list[Channel], Field(fail_fast=True, min_length=1, max_length=64)]
+    namespaces: Annotated[list[Namespace], Field(fail_fast=True, max_length=256)] | MISSING = MISSING
+    depth: Annotated[int, Field(ge=0), BeforeValidator(_whole)] | MISSING = MISSING
     since: Seq | MISSING = MISSING
 
 
@@ -144,17 +181,17 @@ class StateGetParams(Model):
     """Read the thread's state, whole or some keys."""
 
     namespace: Namespace = []
-    keys: list[str] | MISSING = MISSING
+    keys: Annotated[list[str], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
 
 
 class ClientAnnounceParams(Model):
     """Ours. Who this page is and what it can do; sent first, and again whenever it changes."""
 
     client_id: Id
-    tools: Annotated[list[ToolDeclaration], Field(max_length=1024)]
+    tools: Annotated[list[ToolDeclaration], Field(fail_fast=True, max_length=1024)]
     visible: bool = True
     focused: bool = False
-    permissions: dict[str, Literal["granted", "denied", "prompt"]] = {}
+    permissions: Annotated[dict[str, Literal["granted", "denied", "prompt"]], BeforeValidator(_few)] = {}
 
 
 class CallClaimParams(Model):
@@ -182,6 +219,13 @@ class CallSettleParams(Model):
 
     interrupt_id: Id
     result: ToolResult
+
+    @field_validator("result")
+    @classmethod
+    def _tool_code(cls, result: ToolResult) -> ToolResult:
+        if isinstance(result, Failure) and result.error.code not in TOOL_CODES:
+            raise ValueError(f"expected a code of the family tool, one of {', '.join(sorted(TOOL_CODES))}")
+        return result
 
 
 class ConnectionPingParams(Model):

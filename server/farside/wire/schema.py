@@ -28,7 +28,7 @@ def schema() -> dict[str, Any]:
     defs: dict[str, Any] = definitions["$defs"]
     for model in defs.values():
         _drop_titles(model)
-    unions = {"ToolResult": messages.ToolResult, "CallsData": messages.CallsData,
+    unions: dict[str, Any] = {"ToolResult": messages.ToolResult, "CallsData": messages.CallsData,
               "MessagesData": messages.MessagesData, "ToolsData": messages.ToolsData}  # fmt: skip
     for name, union in unions.items():
         adapter: TypeAdapter[Any] = TypeAdapter(union)

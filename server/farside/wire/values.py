@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from farside.errors import FarsideError
 
@@ -41,8 +41,11 @@ class _Refused(Exception):  # noqa: N818 - internal, carries the path outwards
         self.path: list[str | int] = []
 
 
-def check(value: Any, limits: Limits = DEFAULT_LIMITS) -> bool:
+def check(value: Any, limits: Limits = DEFAULT_LIMITS, *, escaped: bool = False) -> bool:
     """Check that ``value`` lies in the data model.
+
+    Args:
+        escaped: the value was read from JSON and is to be unescaped: ``{"$bytes": ...}`` stands for bytes.
 
     Returns:
         True if the value needs :func:`escape` before it is written as JSON (it holds bytes, or an object that
@@ -51,42 +54,52 @@ def check(value: Any, limits: Limits = DEFAULT_LIMITS) -> bool:
     Raises:
         FarsideError: ``invalid_value``, ``too_deep`` or ``too_large``; the message names the place.
     """
-    walk = _Walk(limits)
+    walk = _Walk(limits, escaped)
     try:
         walk.visit(value, limits.depth)
     except _Refused as refused:
-        place = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in reversed(refused.path))
-        raise FarsideError(refused.code, f"at ${place}: {refused.reason}") from None
+        raise FarsideError(refused.code, f"at {_place(refused.path)}: {refused.reason}") from None
     return walk.escapes
 
 
-class _Walk:
-    __slots__ = ("escapes", "items")
+def _place(path: list[str | int]) -> str:
+    """Where in the value, outermost last; at most a line of well-formed text, whatever the keys are."""
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key[:100]}" for key in reversed(path))
+    shown = text if len(text) <= 200 else f"{text[:100]}...{text[-100:]}"
+    return "$" + shown.encode("utf-8", "backslashreplace").decode()
 
-    def __init__(self, limits: Limits) -> None:
+
+class _Walk:
+    __slots__ = ("escaped", "escapes", "items")
+
+    def __init__(self, limits: Limits, escaped: bool) -> None:
         self.items = limits.items
+        self.escaped = escaped
         self.escapes = False
 
     def visit(self, value: Any, depth: int) -> None:
-        kind = type(value)
+        kind = cast("type[Any]", type(value))
         if kind is str:
             if not value.isascii():
                 _well_formed(value)
         elif kind is int:
             if not -MAX_NUMBER <= value <= MAX_NUMBER:
-                raise _Refused("invalid_value", f"expected a number within ±(2^53-1), got {value}; send it as a string")
+                shown = value if value.bit_length() <= 64 else f"one of {value.bit_length()} bits"
+                raise _Refused("invalid_value", f"expected a number within ±(2^53-1), got {shown}; send it as a string")
         elif kind is float:
             if not isfinite(value):
                 raise _Refused("invalid_value", f"expected a finite number, got {value}; send null or a string")
             if not -MAX_NUMBER <= value <= MAX_NUMBER:
                 raise _Refused("invalid_value", f"expected a number within ±(2^53-1), got {value}; send it as a string")
         elif kind is dict:
-            self.enter(len(value), depth)
-            if len(value) == 1 and is_escape_key(next(iter(value))):
+            if len(value) == 1 and is_escape_key(key := next(iter(value))):
                 self.escapes = True
+                if self.escaped and key == "$bytes":
+                    return  # bytes are no level of nesting; what they hold is unescape's to check
+            self.enter(len(value), depth)
             for key, item in value.items():
                 if type(key) is not str:
-                    raise _Refused("invalid_value", f"expected string keys, got the key {key!r}")
+                    raise _Refused("invalid_value", f"expected string keys, got a key of type {type(key).__name__}")
                 if key == "__proto__":
                     raise _Refused("invalid_value", "the key __proto__ is refused; rename it")
                 try:
@@ -137,17 +150,18 @@ def escape(value: Any) -> Any:
 
     A real object with the single key ``$bytes`` (or ``$$bytes`` ...) gets one more ``$``.
     """
-    if type(value) is bytes:
-        text = binascii.b2a_base64(value, newline=False).decode("ascii")
-        return {"$bytes": text.rstrip("=").replace("+", "-").replace("/", "_")}
-    if type(value) is list:
-        return [escape(item) for item in value]
-    if type(value) is dict:
-        if len(value) == 1:
-            key, item = next(iter(value.items()))
-            return {("$" + key if is_escape_key(key) else key): escape(item)}
-        return {key: escape(item) for key, item in value.items()}
-    return value
+    match value:
+        case bytes():
+            text = binascii.b2a_base64(value, newline=False).decode("ascii")
+            return {"$bytes": text.rstrip("=").replace("+", "-").replace("/", "_")}
+        case list():
+            return [escape(item) for item in cast("list[Any]", value)]
+        case dict():
+            members = cast("dict[str, Any]", value)
+            more = "$" if len(members) == 1 and is_escape_key(next(iter(members))) else ""
+            return {more + key: escape(item) for key, item in members.items()}
+        case _:
+            return value
 
 
 def unescape(value: Any) -> Any:
@@ -156,19 +170,23 @@ def unescape(value: Any) -> Any:
     Raises:
         FarsideError: ``invalid_value`` when ``$bytes`` does not hold unpadded base64url.
     """
-    if type(value) is list:
-        for index, item in enumerate(value):
-            if type(item) is list or type(item) is dict:
-                value[index] = unescape(item)
-    elif type(value) is dict:
-        if len(value) == 1:
-            key, item = next(iter(value.items()))
-            if is_escape_key(key):
-                return _bytes(item) if key == "$bytes" else {key[1:]: unescape(item)}
-        for key, item in value.items():
-            if type(item) is list or type(item) is dict:
-                value[key] = unescape(item)
-    return value
+    match value:
+        case list():
+            items = cast("list[Any]", value)
+            for index, item in enumerate(items):
+                if type(item) is list or type(item) is dict:
+                    items[index] = unescape(item)
+        case dict():
+            members = cast("dict[str, Any]", value)
+            if len(members) == 1 and is_escape_key(key := next(iter(members))):
+                return _bytes(members[key]) if key == "$bytes" else {key[1:]: unescape(members[key])}
+            for key, item in members.items():
+                if type(item) is list or type(item) is dict:
+                    members[key] = unescape(item)
+            return members
+        case _:
+            pass
+    return cast("Any", value)
 
 
 def _bytes(text: Any) -> bytes:
