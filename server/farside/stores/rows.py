@@ -1,0 +1,140 @@
+"""The nouns as rows of SQLite's tables, and back. Values are kept as MessagePack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from farside.core.model import Call, Event, JournalEntry, Run, Thread, ToolResult
+from farside.core.ports import Write
+from farside.wire.codec import MESSAGEPACK
+from farside.wire.messages import ErrorBody, Failure, Success
+from farside.wire.values import Limits
+
+# --- statements ---
+
+
+def _select(table: str, *columns: str) -> str:
+    return f"SELECT {', '.join(columns)} FROM {table}"  # noqa: S608 - constants only
+
+
+def _insert(table: str, *columns: str) -> str:
+    marks = ", ".join("?" for _ in columns)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - constants only
+
+
+def _put(table: str, key: tuple[str, ...], rest: tuple[str, ...]) -> str:
+    """Insert a row, or replace the one with its key, which keeps its place."""
+    changes = ", ".join(f"{column} = excluded.{column}" for column in rest)
+    return f"{_insert(table, *key, *rest)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
+
+
+_THREAD = (("id",), ("agent", "created_at", "reserved_seq"))
+_RUN = (("thread_id", "id"), ("agent", "input", "config", "status", "created_at", "error"))
+_CALL = (
+    ("thread_id", "interrupt_id"),
+    (
+        *("run_id", "kind", "tool_call_id", "name", "args", "opened_at", "state", "title", "idempotent", "deadline"),
+        *("client_id", "lease_until", "result", "version"),
+    ),
+)
+_EVENT = (("thread_id", "seq"), ("run_id", "method", "namespace", "timestamp", "data"))
+_ENTRY = (("run_id", "position"), ("kind", "name", "value"))
+
+THREADS = _select("farside_threads", *_THREAD[0], *_THREAD[1])
+RUNS = _select("farside_runs", *_RUN[0], *_RUN[1])
+CALLS = _select("farside_calls", *_CALL[0], *_CALL[1])
+EVENTS = _select("farside_events", *_EVENT[0], *_EVENT[1])
+ENTRIES = _select("farside_journal", *_ENTRY[0], *_ENTRY[1])
+
+DUE = "MIN(COALESCE(deadline, lease_until), COALESCE(lease_until, deadline))"
+"""``Call.due`` of an unsettled call."""
+
+_PUT_THREAD = _put("farside_threads", *_THREAD)
+_PUT_RUN = _put("farside_runs", *_RUN)
+_PUT_EVENT = _put("farside_events", *_EVENT)
+_PUT_ENTRY = _put("farside_journal", *_ENTRY)
+_OPEN_CALL = f"{_insert('farside_calls', *_CALL[0], *_CALL[1])} ON CONFLICT DO NOTHING"
+_CHANGE_CALL = (
+    f"UPDATE farside_calls SET {', '.join(f'{column} = ?' for column in _CALL[1])} "  # noqa: S608 - constants only
+    "WHERE thread_id = ? AND interrupt_id = ? AND version = ?"
+)
+
+# --- rows ---
+
+
+def write(row: Write) -> tuple[str, tuple[Any, ...]]:
+    """The statement that stores a row, and its parameters. It changes no row when a call is stale.
+
+    Raises:
+        FarsideError: a value lies outside the data model.
+    """
+    match row:
+        case Thread():
+            return _PUT_THREAD, (row.id, row.agent, row.created_at, row.reserved_seq)
+        case Run():
+            error = None if row.error is None else _pack(row.error.model_dump())
+            values = (row.agent, _pack(row.input), _pack(row.config), row.status, row.created_at, error)
+            return _PUT_RUN, (row.thread_id, row.id, *values)
+        case Call():
+            key = (row.thread_id, row.interrupt_id)
+            result = None if row.result is None else _pack(row.result.model_dump())
+            values = (
+                *(row.run_id, row.kind, row.tool_call_id, row.name, _pack(row.args), row.opened_at, row.state),
+                *(row.title, row.idempotent, row.deadline, row.client_id, row.lease_until, result, row.version),
+            )
+            if row.version == 1:
+                return _OPEN_CALL, (*key, *values)
+            return _CHANGE_CALL, (*values, *key, row.version - 1)
+        case Event():
+            values = (row.run_id, row.method, _pack(list(row.namespace)), row.timestamp, _pack(row.data))
+            return _PUT_EVENT, (row.thread_id, row.seq, *values)
+        case JournalEntry():
+            return _PUT_ENTRY, (row.run_id, row.position, row.kind, row.name, _pack(row.value))
+
+
+def thread(row: Any) -> Thread:
+    """A row of THREADS."""
+    return Thread(*row)
+
+
+def run(row: Any) -> Run:
+    """A row of RUNS."""
+    thread_id, run_id, agent, given, config, status, created_at, error = row
+    why = None if error is None else ErrorBody.model_validate(_unpack(error))
+    return Run(run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why)
+
+
+def call(row: Any) -> Call:
+    """A row of CALLS."""
+    named: dict[str, Any] = dict(zip((*_CALL[0], *_CALL[1]), row, strict=True))
+    named["args"] = _unpack(named["args"])
+    named["idempotent"] = bool(named["idempotent"])
+    named["result"] = None if named["result"] is None else _result(_unpack(named["result"]))
+    return Call(**named)
+
+
+def event(row: Any) -> Event:
+    """A row of EVENTS."""
+    thread_id, seq, run_id, method, namespace, timestamp, data = row
+    return Event(thread_id, run_id, seq, method, tuple(_unpack(namespace)), timestamp, _unpack(data))
+
+
+def entry(row: Any) -> JournalEntry:
+    """A row of ENTRIES."""
+    run_id, position, kind, name, value = row
+    return JournalEntry(run_id, position, kind, name, _unpack(value))
+
+
+def _result(value: dict[str, Any]) -> ToolResult:
+    return Success.model_validate(value) if value["status"] == "success" else Failure.model_validate(value)
+
+
+_NO_LIMITS = Limits(frame_bytes=2**31, depth=400, items=2**31)
+
+
+def _pack(value: Any) -> bytes:
+    return MESSAGEPACK.encode(value, _NO_LIMITS)
+
+
+def _unpack(value: bytes) -> Any:
+    return MESSAGEPACK.decode(value, _NO_LIMITS)

@@ -1,0 +1,78 @@
+"""Which events a subscription sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from farside.core.subscriptions import Subscription, channel_of
+from farside.wire.messages import SubscribeParams
+from server.tests.samples import event
+
+
+def subscription(**params: Any) -> Subscription:
+    return Subscription.of("s1", SubscribeParams.model_validate(params))
+
+
+@pytest.mark.parametrize("method", ["values", "messages", "tools", "lifecycle", "calls", "custom", "input.requested"])
+def test_by_channel(method: str) -> None:
+    for channel in ("values", "messages", "tools", "lifecycle", "calls", "custom", "input"):
+        sees = subscription(channels=[channel])
+        assert sees.wants(method) == sees.matches(event(1, method)) == (channel == method.removesuffix(".requested"))
+
+
+def test_by_several_channels() -> None:
+    sees = subscription(channels=["messages", "tools"])
+    assert [method for method in ("messages", "tools", "calls") if sees.wants(method)] == ["messages", "tools"]
+
+
+@pytest.mark.parametrize(
+    ("channel", "name", "seen"),
+    [
+        ("custom", None, True),
+        ("custom", "a", True),
+        ("custom:a", "a", True),
+        ("custom:a", "b", False),
+        ("custom:a", None, False),
+        ("custom:a:b", "a:b", True),
+        ("custom:a", "a:b", False),
+    ],
+)
+def test_by_the_name_of_a_custom_event(channel: str, name: str | None, seen: bool) -> None:
+    data = {"payload": 1} if name is None else {"payload": 1, "name": name}
+    sees = subscription(channels=[channel])
+    assert sees.wants("custom")
+    assert sees.matches(event(1, "custom", data=data)) == seen
+    assert not sees.matches(event(1, "messages", data=data))
+
+
+ROOT, A, AB, ABC, B, AB2 = (), ("a",), ("a", "b"), ("a", "b", "c"), ("b",), ("ab",)
+
+
+@pytest.mark.parametrize(
+    ("params", "seen"),
+    [
+        ({}, {ROOT, A, AB, ABC, B, AB2}),
+        ({"depth": 0}, {ROOT}),
+        ({"depth": 1}, {ROOT, A, B, AB2}),
+        ({"depth": 9}, {ROOT, A, AB, ABC, B, AB2}),
+        ({"namespaces": []}, set()),
+        ({"namespaces": [[]]}, {ROOT, A, AB, ABC, B, AB2}),
+        ({"namespaces": [["a"]]}, {A, AB, ABC}),
+        ({"namespaces": [["a"]], "depth": 0}, {A}),
+        ({"namespaces": [["a"]], "depth": 1}, {A, AB}),
+        ({"namespaces": [["a", "b"], ["b"]]}, {AB, ABC, B}),
+        ({"namespaces": [["a", "b"], []], "depth": 0}, {AB, ROOT}),
+        ({"namespaces": [["c"]]}, set()),
+    ],
+    ids=str,
+)
+def test_by_namespace_and_depth(params: dict[str, Any], seen: set[tuple[str, ...]]) -> None:
+    sees = subscription(channels=["messages"], **params)
+    assert {path for path in (ROOT, A, AB, ABC, B, AB2) if sees.matches(event(1, namespace=path))} == seen
+
+
+def test_channel_of() -> None:
+    assert channel_of("input.requested") == "input"
+    assert channel_of("messages") == "messages"
