@@ -29,9 +29,9 @@ class OneCall(BaseChatModel):
 
     def _answer(self, messages: list[BaseMessage]) -> AIMessage:
         if messages[-1].type == "tool":
-            return AIMessage("You are right here.")
+            return AIMessage(content="You are right here.")
         call = {"name": "locate", "args": {"high": True}, "id": f"call_{len(messages)}"}
-        return AIMessage("", tool_calls=[call])
+        return AIMessage(content="", tool_calls=[call])
 
     def _generate(self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=self._answer(messages))])
@@ -39,10 +39,10 @@ class OneCall(BaseChatModel):
     def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
         answer = self._answer(messages)
         for word in str(answer.content).split(" "):
-            yield ChatGenerationChunk(message=AIMessageChunk(f"{word} "))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{word} "))
         for index, call in enumerate(answer.tool_calls):
             chunk = {"name": call["name"], "args": '{"high": true}', "id": call["id"], "index": index}
-            yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[chunk]))
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[chunk]))
 
 
 def graph() -> Any:

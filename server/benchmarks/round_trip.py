@@ -8,6 +8,7 @@ process, without a server. What counts is the ratios.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import itertools
 import statistics
 import sys
@@ -23,9 +24,6 @@ from websockets.asyncio.client import connect
 
 from farside.langgraph.savers import open_sqlite_saver
 from farside.testing import ServerProcess, SocketLink
-
-sys.path.insert(0, str(Path(__file__).parent))
-from agents import graph  # beside this file
 
 TURNS = 200
 WARM_UP = 20
@@ -122,6 +120,8 @@ async def medians(measures: dict[str, Measure]) -> dict[str, list[float]]:
 async def main() -> None:
     """Measure and print."""
     warnings.simplefilter("ignore")
+    sys.path.insert(0, str(Path(__file__).parent))
+    graph = importlib.import_module("agents").graph()
     with tempfile.TemporaryDirectory() as folder:
         async with (
             server("echo:app", "memory") as echo,
@@ -129,7 +129,7 @@ async def main() -> None:
             connect(f"ws://{echo}/echo", compression=None, proxy=None) as socket,
             open_sqlite_saver(Path(folder) / "in-process.db") as saver,
         ):
-            agent, numbers = graph().copy(update={"checkpointer": saver}), itertools.count(1)
+            agent, numbers = graph.copy(update={"checkpointer": saver}), itertools.count(1)
             names = [
                 "WebSocket echo, 200 B",
                 "plain function, SQLite",

@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.errors import FarsideError
 from farside.wire.codec import JSON, Frame
-from farside.wire.values import DEFAULT_LIMITS
+from farside.wire.values import DEFAULT_LIMITS, OUTGOING_LIMITS
 
 logger = logging.getLogger("farside.asgi")
 
@@ -51,7 +51,7 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
             body["tasks"] = []
         if found.state.checkpoint_id is not None:
             body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
-        return Response(JSON.encode(body, running.limits), media_type="application/json")
+        return Response(JSON.encode(body, OUTGOING_LIMITS), media_type="application/json")
 
     async def stream(socket: WebSocket) -> None:
         await _Socket(socket).serve(await engine())

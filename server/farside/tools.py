@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from itertools import islice
 from typing import Any, cast
 
@@ -17,9 +18,9 @@ import jsonschema_rs
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 
 from farside.core.model import ToolResult, failure
-from farside.errors import ToolError
+from farside.errors import FarsideError, ToolError
 from farside.wire.messages import Success
-from farside.wire.values import escape
+from farside.wire.values import check, escape
 
 RESERVED_ARGUMENTS = frozenset({"runtime", "config", "run_manager", "callbacks", "__proto__"})
 """Argument names that agent frameworks or JavaScript would take for their own."""
@@ -101,9 +102,13 @@ class HeadlessTool:
             ToolError: ``invalid_args``, saying what does not fit.
         """
         try:
-            return cast("dict[str, Any]", self._args.parse(dict(args)))
+            parsed = self._args.parse(dict(args))
+            check(parsed)
         except _Unfit as unfit:
             raise ToolError("invalid_args", f"{self.name}: {unfit}") from None
+        except FarsideError as error:
+            raise ToolError("invalid_args", f"{self.name}: {error.message}") from None
+        return parsed
 
     def check_result(self, result: ToolResult) -> ToolResult:
         """The result itself, or the failure ``invalid_result`` when its value does not fit the result schema."""
@@ -205,9 +210,12 @@ class _Shape:
         return value
 
     def parse(self, value: Any) -> Any:
-        """Like validate, with defaults filled in and everything as plain JSON values."""
-        parsed = self.validate(value)
-        return parsed if self._adapter is None else self._adapter.dump_python(parsed, mode="json", by_alias=True)
+        """Like validate, with defaults filled in (of a JSON Schema those of its own properties) and plain values."""
+        if self._adapter is None:
+            properties: dict[str, Any] = self.json_schema.get("properties", {})
+            defaults = {name: deepcopy(each["default"]) for name, each in properties.items() if "default" in each}
+            return self.validate({**defaults, **value})
+        return self._adapter.dump_python(self.validate(value), mode="json", by_alias=True)
 
 
 def _unreferenced(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 import farside
 import farside.langgraph
@@ -35,7 +35,7 @@ async def function(turn: farside.Turn, value: Any) -> None:
 
 def script(messages: list[BaseMessage]) -> AIMessage:
     """The same as a model would do it: all three calls in one message."""
-    results = {m.tool_call_id: m.content for m in messages if m.type == "tool"}
+    results = {m.tool_call_id: m.content for m in messages if isinstance(m, ToolMessage)}
     if results:
         return AIMessage(f"{results['charge']} {results['one']} {results['two']}")
     calls = [call("charge", "charge", amount=5), call("locate", "one", n=1), call("locate", "two", n=2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgpack
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from farside import FarsideError, Limits
 from farside.testing import MemoryLink
 from server.tests.agents import guide
+
+packb: Any = msgpack.packb
 
 ANSWER = {"status": "success", "value": {"lat": 1}}
 
@@ -70,11 +73,11 @@ async def test_bad_messagepack(make_app):
     for frame, code in [
         (b"", "malformed_frame"),
         (b"\xc1", "malformed_frame"),
-        (msgpack.packb({"id": 1})[:-1], "malformed_frame"),
-        (msgpack.packb(1) + msgpack.packb(2), "malformed_frame"),
-        (msgpack.packb({1: 2}), "invalid_value"),
-        (msgpack.packb(msgpack.ExtType(5, b"x")), "invalid_value"),
-        (msgpack.packb({"id": 1, "method": "x", "params": {"a": float("nan")}}), "invalid_value"),
+        (packb({"id": 1})[:-1], "malformed_frame"),
+        (packb(1) + packb(2), "malformed_frame"),
+        (packb({1: 2}), "invalid_value"),
+        (packb(msgpack.ExtType(5, b"x")), "invalid_value"),
+        (packb({"id": 1, "method": "x", "params": {"a": float("nan")}}), "invalid_value"),
         ("{}", "malformed_frame"),
     ]:
         await link.send_frame(frame)
@@ -99,7 +102,7 @@ async def test_bad_messagepack(make_app):
     ],
 )
 async def test_bad_commands_leave_the_call_open(waiting, open_page, method, params, code):
-    app, page, interrupt_id = waiting
+    _, page, interrupt_id = waiting
     asked = {key: interrupt_id if value == "CALL" else value for key, value in params.items()}
 
     with pytest.raises(FarsideError) as refused:

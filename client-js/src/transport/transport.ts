@@ -1,7 +1,7 @@
 import { FarsideError } from "../errors.ts";
 import { type Codec, type Frame, JSON_CODEC, MESSAGEPACK_CODEC } from "../wire/codec.ts";
 import { isServerMessage, type Request, type ServerMessage } from "../wire/messages.ts";
-import type { Limits } from "../wire/values.ts";
+import { INCOMING_LIMITS, type Limits } from "../wire/values.ts";
 import type { Clock } from "./clock.ts";
 import { type Socket, type SocketConstructor, socketConstructor } from "./socket.ts";
 
@@ -91,7 +91,7 @@ export class Transport {
       let message: unknown;
       try {
         const frame = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
-        message = this.#codec?.decode(frame as Frame);
+        message = this.#codec?.decode(frame as Frame, INCOMING_LIMITS);
         if (!isServerMessage(message))
           throw new FarsideError("malformed_frame", "expected a reply or an event");
       } catch (error) {

@@ -19,6 +19,13 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = { frameBytes: 48 * 1024 * 1024, depth: 64, items: 1_000_000 };
 
+/** What a client takes from a server: room for what the server once took, inside a larger message. */
+export const INCOMING_LIMITS: Limits = {
+  frameBytes: Number.POSITIVE_INFINITY,
+  depth: 128,
+  items: Number.POSITIVE_INFINITY,
+};
+
 const ESCAPED = /^\$+bytes$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;

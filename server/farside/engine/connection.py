@@ -14,6 +14,7 @@ from farside.errors import FarsideError
 from farside.wire import messages as wire
 from farside.wire.codec import JSON, MESSAGEPACK, Codec, Frame
 from farside.wire.messages import MISSING
+from farside.wire.values import OUTGOING_LIMITS
 
 logger = logging.getLogger("farside.connection")
 
@@ -73,11 +74,7 @@ class Connection:
         return self._session.client_id or self._id
 
     def __call__(self, event: Event) -> None:
-        try:
-            self._perform(self._session.deliver(event))
-        except FarsideError as error:
-            logger.warning("event %s was not sent: %s", event.event_id, error)
-            self._perform(self._session.refuse(error))
+        self._perform(self._session.deliver(event))
 
     def wants(self, method: str) -> bool:
         return self._session.wants(method)
@@ -96,11 +93,11 @@ class Connection:
         for effect in effects:
             match effect:
                 case Send(message):
-                    self._send(self._codec.encode(message, self._limits))
+                    self._send(self._codec.encode(message, OUTGOING_LIMITS))
                 case Deliver(event):
                     frame = event.frames.get(self._codec.name)
                     if frame is None:
-                        frame = event.frames[self._codec.name] = self._codec.encode(event.message(), self._limits)
+                        frame = event.frames[self._codec.name] = self._codec.encode(event.message(), OUTGOING_LIMITS)
                     self._send(frame)
                 case Request():
                     requests.append(effect)

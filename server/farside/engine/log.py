@@ -40,7 +40,7 @@ class ThreadLog:
 
     def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock, *, stored: bool) -> None:
         self.thread = thread
-        self._stored_thread = thread if stored else None
+        self._stored_thread: Thread | None = thread if stored else None
         self.seq = thread.reserved_seq
         self._store = store
         self._bus = bus

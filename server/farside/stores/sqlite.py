@@ -147,13 +147,30 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA synchronous=FULL")
         migrate(db, path)
-        [mode] = db.execute("PRAGMA journal_mode=WAL").fetchone()
+        mode = _use_wal(db)
         if mode != "wal":
             raise RuntimeError(f"expected a file that SQLite can keep in WAL mode, {path} is kept in mode {mode}")
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _use_wal(db: sqlite3.Connection) -> str:
+    """Switch the file to WAL; returns the mode that it is in now.
+
+    Alone among SQLite's statements the switch does not wait for others: where one is in the way it fails, so it is made
+    again after waiting as a writer waits.
+    """
+    for _ in range(100):
+        try:
+            [mode] = db.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("COMMIT")
+        else:
+            return mode
+    raise RuntimeError("expected the file to be free for a moment, it is in use all the time; stop the other programs")
 
 
 def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]]) -> None:

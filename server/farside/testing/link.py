@@ -13,6 +13,7 @@ from websockets.typing import Subprotocol
 
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.wire.codec import JSON, Codec, Frame
+from farside.wire.values import OUTGOING_LIMITS
 
 Direction = Literal["to_server", "to_client"]
 Fault = Callable[[Direction, Frame], list[Frame]]
@@ -92,7 +93,7 @@ class MemoryLink:
         if frame is None:
             self._arrived.put_nowait(None)
             raise LinkClosed
-        return self.codec.decode(frame)
+        return self.codec.decode(frame, OUTGOING_LIMITS)
 
     def pending(self) -> int:
         """How many messages have arrived and were not received yet."""
@@ -165,7 +166,7 @@ class SocketLink:
 
     async def receive(self) -> Any:
         try:
-            return self.codec.decode(await self._socket.recv())
+            return self.codec.decode(await self._socket.recv(), OUTGOING_LIMITS)
         except ConnectionClosed:
             raise LinkClosed from None
 

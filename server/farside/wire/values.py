@@ -31,6 +31,10 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+"""What a server takes from a client."""
+
+OUTGOING_LIMITS = Limits(frame_bytes=2**31 - 1, depth=128, items=2**31 - 1)
+"""What a server sends, and a client takes: room for what it once took, inside a larger message."""
 
 
 class _Refused(Exception):  # noqa: N818 - internal, carries the path outwards

@@ -58,10 +58,12 @@ async def test_ok_and_state_over_http(make_app):
 
 
 async def test_a_bad_thread_id_is_refused_with_a_reason(make_app):
-    async with serve(make_app(guide)) as address:
-        async with connect(f"ws://{address}/threads/a%20b/stream/events", proxy=None) as socket:
-            with pytest.raises(ConnectionClosed) as closed:
-                await socket.recv()
+    async with (
+        serve(make_app(guide)) as address,
+        connect(f"ws://{address}/threads/a%20b/stream/events", proxy=None) as socket,
+    ):
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1008
     assert "thread id" in closed.value.rcvd.reason

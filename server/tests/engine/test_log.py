@@ -68,16 +68,27 @@ async def test_a_page_that_comes_in_the_middle_of_a_text_gets_what_was_said_so_f
     assert late.texts() == ["first half, second half"]
 
 
-async def test_an_event_that_does_not_fit_into_a_frame_is_named_and_the_run_goes_on(make_app, open_page):
+async def test_limits_are_for_what_clients_send(make_app, open_page):
+    """A value at the limit comes back inside larger messages: nobody can make a thread unreadable."""
+    deep = 1.5
+    for _ in range(58):
+        deep = [deep]
+    page = await open_page(
+        make_app(guide, limits=Limits(frame_bytes=4000)), tools={"locate": lambda high: {"lat": 1, "x": deep}}
+    )
+
+    assert await page.ask("Where am I?") == "You are at 1."
+    assert page.calls("settled")[0]["result"]["value"]["x"] == deep
+    assert (await page.command("state.get"))["calls"][0]["result"]["value"]["x"] == deep
+
+
+async def test_a_text_larger_than_a_clients_frame_arrives(make_app, open_page):
     async def agent(turn, value):
-        await turn.say("x" * 5000)
-        await turn.say("short")
+        await turn.say("x" * 50_000)
 
     page = await open_page(make_app(agent, limits=Limits(frame_bytes=4000)))
-    run_id = await page.submit("hi")
 
-    assert (await page.ended(run_id))["event"] == "completed"
-    assert page.texts() == ["short"]
+    assert len(await page.ask("hi")) == 50_000
 
 
 async def test_a_result_is_stored_once_and_shown_whole(make_app, open_page):
