@@ -41,7 +41,7 @@ class OneCall(BaseChatModel):
         for word in str(answer.content).split(" "):
             yield ChatGenerationChunk(message=AIMessageChunk(content=f"{word} "))
         for index, call in enumerate(answer.tool_calls):
-            chunk = {"name": call["name"], "args": '{"high": true}', "id": call["id"], "index": index}
+            chunk: Any = {"name": call["name"], "args": '{"high": true}', "id": call["id"], "index": index}
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[chunk]))
 
 

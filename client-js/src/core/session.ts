@@ -155,12 +155,7 @@ export class Session {
   submit(input: unknown, submission: Submission, ticket: string): Effect[] {
     const { runId } = submission;
     this.#projection.submitted(submission);
-    // The generated type says that an input is an object; it may be any value.
-    const params = {
-      assistant_id: this.#options.agent,
-      input: input as Record<string, unknown>,
-      run_id: runId,
-    };
+    const params = { assistant_id: this.#options.agent, input, run_id: runId };
     this.#outbox.post("run.start", params, (error) => {
       this.#projection.submissionReplied(runId, error);
       this.#emit({ type: "replied", ticket, error });

@@ -77,9 +77,7 @@ export interface Protocol {
  */
 export interface RunStartParams {
   assistant_id: string;
-  input?: {
-    [k: string]: unknown;
-  };
+  input?: unknown;
   config?: {
     [k: string]: unknown;
   };

@@ -238,7 +238,7 @@ class Engine:
                 id=run_id,
                 thread_id=thread_id,
                 agent=params.assistant_id,
-                input=self._with_ids(params.input),
+                input=None if params.input is MISSING else self._with_ids(params.input),
                 config={} if params.config is MISSING else params.config,
                 status="running",
                 created_at=self._clock.now(),

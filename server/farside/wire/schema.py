@@ -28,8 +28,12 @@ def schema() -> dict[str, Any]:
     defs: dict[str, Any] = definitions["$defs"]
     for model in defs.values():
         _drop_titles(model)
-    unions: dict[str, Any] = {"ToolResult": messages.ToolResult, "CallsData": messages.CallsData,
-              "MessagesData": messages.MessagesData, "ToolsData": messages.ToolsData}  # fmt: skip
+    unions: dict[str, Any] = {
+        "ToolResult": messages.ToolResult,
+        "CallsData": messages.CallsData,
+        "MessagesData": messages.MessagesData,
+        "ToolsData": messages.ToolsData,
+    }
     for name, union in unions.items():
         adapter: TypeAdapter[Any] = TypeAdapter(union)
         shape = adapter.json_schema(ref_template="#/$defs/{model}")

@@ -61,4 +61,4 @@ def test_null_is_never_absent(model: type[Model]) -> None:
 def test_what_is_absent_is_not_written() -> None:
     params = RunStartParams.model_validate({"assistant_id": "a"})
     assert params.run_id is MISSING
-    assert params.model_dump() == {"assistant_id": "a", "input": None}
+    assert params.model_dump() == {"assistant_id": "a"}

@@ -1,0 +1,205 @@
+"""Events, and the data of each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import MISSING, Field
+
+from farside.wire.nouns import Call, Id, Model, Namespace, Seq, ToolResult
+
+
+class LifecycleData(Model):
+    """Ours: ``run_id``; ``input`` (with root ``running``: what the user sent); ``code`` (with ``failed``)."""
+
+    event: Literal["started", "running", "completed", "failed", "interrupted"]
+    graph_name: str | MISSING = MISSING
+    run_id: Id | MISSING = MISSING
+    input: Any = MISSING
+    error: str | MISSING = MISSING
+    code: str | MISSING = MISSING
+
+
+class InputRequestedData(Model):
+    interrupt_id: Id
+    payload: Any
+
+
+class CallOpened(Call):
+    event: Literal["opened"]
+
+
+class CallClaimed(Model):
+    event: Literal["claimed"]
+    interrupt_id: Id
+    client_id: Id
+
+
+class CallReleased(Model):
+    event: Literal["released"]
+    interrupt_id: Id
+    reason: str | MISSING = MISSING
+
+
+class CallProgressed(Model):
+    event: Literal["progress"]
+    interrupt_id: Id
+    value: Any
+
+
+class CallEnded(Model):
+    """``settled`` by an answer, ``cancelled`` by stop or a new message, ``expired`` by its deadline."""
+
+    event: Literal["settled", "cancelled", "expired"]
+    interrupt_id: Id
+    tool_call_id: str
+    name: str
+    result: ToolResult
+
+
+CallsData = Annotated[
+    CallOpened | CallClaimed | CallReleased | CallProgressed | CallEnded, Field(discriminator="event")
+]
+
+
+class TextDelta(Model):
+    type: Literal["text-delta"]
+    text: str
+
+
+class ReasoningDelta(Model):
+    type: Literal["reasoning-delta"]
+    reasoning: str
+
+
+class DataDelta(Model):
+    type: Literal["data-delta"]
+    data: str
+    encoding: Literal["base64"] | MISSING = MISSING
+
+
+class BlockDelta(Model):
+    type: Literal["block-delta"]
+    fields: dict[str, Any]
+
+
+class ToolCallDelta(Model):
+    type: Literal["tool-call-delta"]
+    args: str
+
+
+class MessageStart(Model):
+    """Ours, in all message events: ``message_id``, so that two messages may stream at once."""
+
+    event: Literal["message-start"]
+    role: Literal["ai", "human", "system", "tool"]
+    id: str
+    message_id: str | MISSING = MISSING
+    metadata: dict[str, Any] | MISSING = MISSING
+
+
+class ContentBlockStart(Model):
+    event: Literal["content-block-start"]
+    index: int
+    content: dict[str, Any]
+    message_id: str | MISSING = MISSING
+
+
+class ContentBlockDelta(Model):
+    event: Literal["content-block-delta"]
+    index: int
+    delta: Annotated[TextDelta | ReasoningDelta | DataDelta | BlockDelta | ToolCallDelta, Field(discriminator="type")]
+    message_id: str | MISSING = MISSING
+
+
+class ContentBlockFinish(Model):
+    event: Literal["content-block-finish"]
+    index: int
+    content: dict[str, Any]
+    message_id: str | MISSING = MISSING
+
+
+class MessageFinish(Model):
+    event: Literal["message-finish"]
+    message_id: str | MISSING = MISSING
+    usage: dict[str, Any] | MISSING = MISSING
+
+
+class MessageError(Model):
+    event: Literal["error"]
+    message: str
+    code: str | MISSING = MISSING
+    message_id: str | MISSING = MISSING
+
+
+MessagesData = Annotated[
+    MessageStart | ContentBlockStart | ContentBlockDelta | ContentBlockFinish | MessageFinish | MessageError,
+    Field(discriminator="event"),
+]
+
+
+class ToolStarted(Model):
+    event: Literal["tool-started"]
+    tool_call_id: str
+    tool_name: str
+    input: Any = MISSING
+
+
+class ToolOutputDelta(Model):
+    event: Literal["tool-output-delta"]
+    tool_call_id: str
+    delta: Any
+
+
+class ToolFinished(Model):
+    """Ours: ``interrupt_id``, where the tool was a headless one of a plain function agent."""
+
+    event: Literal["tool-finished"]
+    tool_call_id: str
+    output: Any
+    interrupt_id: Id | MISSING = MISSING
+
+
+class ToolFailed(Model):
+    event: Literal["tool-error"]
+    tool_call_id: str
+    message: str
+    code: str | MISSING = MISSING
+
+
+ToolsData = Annotated[ToolStarted | ToolOutputDelta | ToolFinished | ToolFailed, Field(discriminator="event")]
+
+
+class CustomData(Model):
+    payload: Any
+    name: str | MISSING = MISSING
+
+
+class EventParams(Model):
+    """``namespace``: the graph's path, empty at the root. ``timestamp``: milliseconds since the epoch."""
+
+    namespace: Namespace
+    timestamp: int
+    data: Any
+
+
+class Event(Model):
+    """Server to client. ``event_id`` is the same in every replay; ``seq`` grows along the thread."""
+
+    type: Literal["event"]
+    event_id: str
+    seq: Seq
+    method: str
+    params: EventParams
+
+
+EVENTS: dict[str, Any] = {
+    "lifecycle": LifecycleData,
+    "input.requested": InputRequestedData,
+    "calls": CallsData,
+    "messages": MessagesData,
+    "tools": ToolsData,
+    "values": dict[str, Any],
+    "custom": CustomData,
+}
+"""The type of ``params.data`` of each event, by method."""

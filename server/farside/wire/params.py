@@ -1,0 +1,163 @@
+"""The parameters of each command."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import MISSING, BeforeValidator, Field, field_validator, model_validator
+
+from farside.errors import TOOL_CODES
+from farside.wire.nouns import Channel, Failure, Id, Model, Namespace, Seq, ToolDeclaration, ToolResult, whole
+
+MAX_PERMISSIONS = 256
+
+
+def _few(value: Any) -> Any:
+    """Checked before the members are: each wrong one would be an error to report."""
+    if isinstance(value, Sized) and len(value) > MAX_PERMISSIONS:
+        raise ValueError(f"expected at most {MAX_PERMISSIONS} entries")
+    return value
+
+
+class RunStartParams(Model):
+    """Start a run. Ours: ``run_id``, chosen by the client, makes a repeated command harmless."""
+
+    assistant_id: Id
+    input: Any = MISSING
+    config: dict[str, Any] | MISSING = MISSING
+    metadata: dict[str, Any] | MISSING = MISSING
+    run_id: Id | MISSING = MISSING
+
+
+class RunCancelParams(Model):
+    """Ours. Stop the active run, or the named one."""
+
+    run_id: Id | MISSING = MISSING
+
+
+class Response(Model):
+    """An answer to one interrupt."""
+
+    interrupt_id: Id
+    response: Any
+    namespace: Namespace = []
+
+
+class InputRespondParams(Model):
+    """Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``)."""
+
+    responses: Annotated[list[Response], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
+    interrupt_id: Id | MISSING = MISSING
+    response: Any = MISSING
+    namespace: Namespace = []
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.responses is MISSING:
+            if self.interrupt_id is MISSING or self.response is MISSING:
+                raise ValueError("expected responses, or interrupt_id with response")
+        elif self.interrupt_id is not MISSING or self.response is not MISSING:
+            raise ValueError("expected responses, or interrupt_id with response; got both")
+        elif not self.responses or len({each.interrupt_id for each in self.responses}) != len(self.responses):
+            raise ValueError("expected at least one response, and one per interrupt")
+        return self
+
+
+class SubscribeParams(Model):
+    """Receive events of these channels. Ours: ``since``, replay only what came after this seq."""
+
+    channels: Annotated[list[Channel], Field(fail_fast=True, min_length=1, max_length=64)]
+    namespaces: Annotated[list[Namespace], Field(fail_fast=True, max_length=256)] | MISSING = MISSING
+    depth: Annotated[int, Field(ge=0), BeforeValidator(whole)] | MISSING = MISSING
+    since: Seq | MISSING = MISSING
+
+
+class UnsubscribeParams(Model):
+    """End a subscription."""
+
+    subscription_id: Id
+
+
+class StateGetParams(Model):
+    """Read the thread's state, whole or some keys."""
+
+    namespace: Namespace = []
+    keys: Annotated[list[str], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
+
+
+class ClientAnnounceParams(Model):
+    """Ours. Who this page is and what it can do; sent first, and again whenever it changes."""
+
+    client_id: Id
+    tools: Annotated[list[ToolDeclaration], Field(fail_fast=True, max_length=1024)]
+    visible: bool = True
+    focused: bool = False
+    permissions: Annotated[dict[str, Literal["granted", "denied", "prompt"]], BeforeValidator(_few)] = {}
+
+
+class CallClaimParams(Model):
+    """Ours. Take a call for execution, or renew one's own claim."""
+
+    interrupt_id: Id
+
+
+class CallReleaseParams(Model):
+    """Ours. Give a call back, not begun."""
+
+    interrupt_id: Id
+    reason: str | MISSING = MISSING
+
+
+class CallProgressParams(Model):
+    """Ours. Show progress to subscribers; renews the claim."""
+
+    interrupt_id: Id
+    value: Any
+
+
+class CallSettleParams(Model):
+    """Ours. Answer a call; acknowledged only when stored."""
+
+    interrupt_id: Id
+    result: ToolResult
+
+    @field_validator("result")
+    @classmethod
+    def _tool_code(cls, result: ToolResult) -> ToolResult:
+        if isinstance(result, Failure) and result.error.code not in TOOL_CODES:
+            raise ValueError(f"expected a code of the family tool, one of {', '.join(sorted(TOOL_CODES))}")
+        return result
+
+
+class ConnectionPingParams(Model):
+    """Ours. Is anybody there?"""
+
+
+COMMANDS: dict[str, type[Model]] = {
+    "run.start": RunStartParams,
+    "run.cancel": RunCancelParams,
+    "input.respond": InputRespondParams,
+    "subscription.subscribe": SubscribeParams,
+    "subscription.unsubscribe": UnsubscribeParams,
+    "state.get": StateGetParams,
+    "client.announce": ClientAnnounceParams,
+    "call.claim": CallClaimParams,
+    "call.release": CallReleaseParams,
+    "call.progress": CallProgressParams,
+    "call.settle": CallSettleParams,
+    "connection.ping": ConnectionPingParams,
+}
+"""The parameters of each command, by method."""
+
+OURS = frozenset(
+    {
+        "client.announce",
+        "call.claim",
+        "call.release",
+        "call.progress",
+        "call.settle",
+        "connection.ping",
+    }
+)
+"""Commands that need a farside subprotocol; on a plain connection they answer ``not_supported``."""

@@ -1,0 +1,111 @@
+"""The result of each command."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import MISSING
+
+from farside.wire.nouns import Call, ErrorBody, Id, Interrupt, Model, ToolResult
+
+
+class EmptyResult(Model):
+    """The result of a command that only succeeds."""
+
+
+class RunStartResult(Model):
+    run_id: Id
+
+
+class SubscribeResult(Model):
+    """``calls`` and ``interrupts`` (ours) are what is open now: state, not events."""
+
+    subscription_id: Id
+    replayed_events: int
+    calls: list[Call] | MISSING = MISSING
+    interrupts: list[Interrupt] | MISSING = MISSING
+
+
+class CheckpointRef(Model):
+    id: str
+
+
+class RunState(Model):
+    """The thread's newest run. ``running`` includes waiting for a tool."""
+
+    run_id: Id
+    assistant_id: Id
+    status: Literal["running", "completed", "failed", "cancelled"]
+    error: ErrorBody | MISSING = MISSING
+
+
+class SettledCall(Model):
+    """A call with its answer, as ``state.get`` lists those whose result the messages do not hold."""
+
+    interrupt_id: Id
+    tool_call_id: str
+    run_id: Id
+    name: str
+    args: dict[str, Any]
+    result: ToolResult
+
+
+class StateGetResult(Model):
+    """``calls`` and ``run`` are ours: every call of the thread, settled ones with their result."""
+
+    values: dict[str, Any]
+    checkpoint: CheckpointRef | MISSING = MISSING
+    run: RunState | MISSING = MISSING
+    calls: list[Call | SettledCall] | MISSING = MISSING
+
+
+class AnnounceLimits(Model):
+    frame_bytes: int
+    depth: int
+    items: int
+
+
+class ClientAnnounceResult(Model):
+    """``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be."""
+
+    ping_ms: int
+    lease_ms: int
+    limits: AnnounceLimits
+
+
+class CallClaimResult(Model):
+    """The call is yours for ``lease_ms``; renew it before then by claiming again."""
+
+    interrupt_id: Id
+    tool_call_id: str
+    name: str
+    args: dict[str, Any]
+    lease_ms: int
+    deadline: int | MISSING = MISSING
+
+
+class CallProgressResult(Model):
+    lease_ms: int
+
+
+class CallSettleResult(Model):
+    """What was stored: an answer that does not fit the result schema is stored as ``invalid_result``."""
+
+    result: ToolResult
+
+
+RESULTS: dict[str, type[Model]] = {
+    "run.start": RunStartResult,
+    "run.cancel": EmptyResult,
+    "input.respond": EmptyResult,
+    "subscription.subscribe": SubscribeResult,
+    "subscription.unsubscribe": EmptyResult,
+    "state.get": StateGetResult,
+    "client.announce": ClientAnnounceResult,
+    "call.claim": CallClaimResult,
+    "call.release": EmptyResult,
+    "call.progress": CallProgressResult,
+    "call.settle": CallSettleResult,
+    "connection.ping": EmptyResult,
+}
+"""The result of each command, by method."""
