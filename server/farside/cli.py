@@ -33,3 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.path.insert(0, str(Path.cwd()))
     uvicorn.run(options.app, host=options.host, port=options.port, **server_options())
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
