@@ -32,7 +32,7 @@ describe("the thread's state", () => {
     expect(new Projection("t").snapshot()).toEqual({
       threadId: "t",
       connection: "connecting",
-      status: "idle",
+      status: "loading",
       messages: [],
       toolCalls: [],
       interrupts: [],

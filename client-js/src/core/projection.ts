@@ -27,7 +27,7 @@ export class Projection {
   readonly #threadId: string;
   #connection: ConnectionState = "connecting";
   #conversation = new Conversation();
-  #status: ThreadStatus = "idle";
+  #status: ThreadStatus = "loading";
   /** The newest run that the server told of, and the one before it. */
   #runId: string | undefined;
   #lastRunId: string | undefined;

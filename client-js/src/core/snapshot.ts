@@ -3,8 +3,11 @@ import type { FarsideError } from "../errors.ts";
 /** Where the connection of a thread is: `connecting` until it is first open, and again whenever it was lost. */
 export type ConnectionState = "connecting" | "open" | "closed";
 
-/** What the newest run does. `running` includes that it waits for a tool, or for an answer to an interrupt. */
-export type ThreadStatus = "idle" | "running" | "failed";
+/**
+ * What the newest run does. `loading`: the thread's state has not arrived yet. `running` includes that the run waits for a
+ * tool, or for an answer to an interrupt.
+ */
+export type ThreadStatus = "loading" | "idle" | "running" | "failed";
 
 /**
  * What a tool call does. `waiting`: nobody has it yet; `running`: a server, this page or another one works on it;

@@ -93,7 +93,7 @@ function render(): void {
   const canSend = !isRunning || toolCalls.some(isOpen);
   view.update(snapshot, ({ id, state }) => needsClick.has(id) && state !== "answered");
   composer.update(isRunning, canSend);
-  suggestions.update(messages.length > 0, canSend);
+  if (status !== "loading") suggestions.update(messages.length > 0, canSend);
   scrolling.update(messages.length > 0);
   showConnection(snapshot);
 }
