@@ -38,6 +38,18 @@ def _late(n: int) -> str:
     return f"late {n}"
 
 
+def _check_history(messages: list[dict[str, Any]]) -> None:
+    """Each tool call has its one tool message, directly after the message that made it (L6)."""
+    expected: list[str] = []
+    for message in messages:
+        if message["type"] == "tool":
+            expected.remove(message["tool_call_id"])
+        else:
+            assert not expected, f"calls without a tool message: {expected}"
+            expected = [call["id"] for call in message.get("tool_calls", [])]
+    assert not expected, f"calls without a tool message: {expected}"
+
+
 class _Served:
     """One engine over a store; another one over the same store is a restart."""
 
@@ -128,6 +140,7 @@ class RuntimeContract:
                 await page.until(lambda event: event["method"] == "calls")
                 await page.stop()
                 assert (await page.ended(run_id))["code"] == "cancelled"
+                _check_history((await page.command("state.get"))["values"]["messages"])
             async with self.page(served, _fine) as page:
                 assert (await page.ask("Again")).strip() == 'got "fine"'
 
