@@ -108,15 +108,16 @@ class Farside:
                 settings=self._settings,
                 limits=self._limits,
             )
-            await engine.start()
             opening.push_async_callback(engine.stop)
+            await engine.start()
             self._open = opening.pop_all()
         return engine
 
     async def stop(self) -> None:
         """Stop where everything stands; the next start goes on."""
-        self._engine = None
-        await self._open.aclose()
+        async with self._starting:
+            self._engine = None
+            await self._open.aclose()
 
 
 def _store(store: str | Store) -> tuple[Store, Path | None]:

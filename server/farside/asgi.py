@@ -64,12 +64,20 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
 
 
 class _Socket:
-    """A WebSocket while it is open: a reader, a writer, and a bounded queue between the connection and the writer."""
+    """A WebSocket while it is open: a reader, a writer, and a queue between the connection and the writer.
+
+    What a client asked for may be any size; the next command is read when most of it has been sent. Of what comes by
+    itself only :data:`QUEUE_BYTES` wait: a client that does not read is let go, its thread is unharmed.
+    """
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self._frames: asyncio.Queue[tuple[Frame, bool] | None] = asyncio.Queue()
+        self._asking = False
         self._waiting = 0
+        self._uncalled = 0
+        self._sent = asyncio.Event()
+        self._overflow = asyncio.Event()
 
     async def serve(self, engine: Engine) -> None:
         thread_id: str = self._socket.path_params["thread_id"]
@@ -82,11 +90,13 @@ class _Socket:
             return
         connection = Connection(engine, thread_id, subprotocol, self._queue)
         writer = asyncio.create_task(self._write())
+        guard = asyncio.create_task(self._guard(writer))
         try:
             await self._read(connection)
         finally:
+            guard.cancel()
             self._frames.put_nowait(None)
-            await asyncio.wait([writer])
+            await asyncio.wait([writer, guard])
             await connection.close()
 
     async def _read(self, connection: Connection) -> None:
@@ -95,24 +105,46 @@ class _Socket:
             if message["type"] == "websocket.disconnect":
                 return
             frame = message.get("text")
-            await connection.receive(frame if frame is not None else message["bytes"])
+            self._asking = True
+            try:
+                await connection.receive(frame if frame is not None else message["bytes"])
+            finally:
+                self._asking = False
+            while self._waiting > QUEUE_BYTES and not self._overflow.is_set():
+                self._sent.clear()
+                await self._sent.wait()
 
     def _queue(self, frame: Frame) -> None:
-        self._waiting += len(frame)
-        self._frames.put_nowait(frame if self._waiting <= QUEUE_BYTES else None)
+        size = len(frame)
+        if not self._asking:
+            if self._uncalled and self._uncalled + size > QUEUE_BYTES:
+                self._overflow.set()
+                return
+            self._uncalled += size
+        self._waiting += size
+        self._frames.put_nowait((frame, self._asking))
 
     async def _write(self) -> None:
         try:
-            while (frame := await self._frames.get()) is not None:
-                self._waiting -= len(frame)
+            while (entry := await self._frames.get()) is not None:
+                frame, was_asked = entry
                 if isinstance(frame, str):
                     await self._socket.send_text(frame)
                 else:
                     await self._socket.send_bytes(frame)
-            if self._waiting > QUEUE_BYTES:
-                await self._socket.close(1013, "the client does not read; reconnect")
+                self._waiting -= len(frame)
+                self._uncalled -= 0 if was_asked else len(frame)
+                self._sent.set()
         except (WebSocketDisconnect, RuntimeError, OSError):
             logger.debug("a client went away while it was sent something")
+        finally:
+            self._waiting = 0
+            self._sent.set()
+
+    async def _guard(self, writer: asyncio.Task[None]) -> None:
+        await self._overflow.wait()
+        writer.cancel()
+        await self._socket.close(1013, "the client does not read; reconnect")
 
 
 def server_options() -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 A run is durable by replay: what the function did through its :class:`Turn` is recorded under a position, and after a
 crash the function is called again and gets the recorded results instead of doing things twice. Positions are taken when
-``turn`` is used, one count per asyncio task, so ``asyncio.gather`` is deterministic. What is not done through ``turn``
-is done again on a replay: put it into ``turn.step``.
+``turn`` is used, one count per asyncio task, so ``asyncio.gather`` finds its results whatever order they came in. A
+task's place is that of its first use of ``turn`` among its siblings: let that come before anything else it waits for.
+What is not done through ``turn`` is done again on a replay: put it into ``turn.step``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import asyncio
 import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -82,7 +83,7 @@ class Turn:
                 timeout=tool.timeout,
             )
             self._outbox.put(opening)
-        return self._answer(interrupt_id, tool.name, known)
+        return self._answer(interrupt_id, tool, known)
 
     async def say(self, text: str | AsyncIterable[str]) -> None:
         """Send a message to the user: a text, or the pieces of one as they come.
@@ -103,7 +104,7 @@ class Turn:
         block = {"type": "text", "text": "".join(whole)}
         self._message(position, {"event": "content-block-finish", "index": 0, "content": block})
         self._message(position, {"event": "message-finish"})
-        self._desk.record_soon(JournalEntry(self.run_id, position, "say", "", None))
+        self._outbox.put(JournalEntry(self.thread_id, self.run_id, position, "say", "", None))
 
     @overload
     async def step(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
@@ -126,30 +127,32 @@ class Turn:
         is_async = inspect.iscoroutinefunction(function)
         value = await function(*args, **kwargs) if is_async else await asyncio.to_thread(function, *args, **kwargs)
         check(value)
-        await self._desk.record(JournalEntry(self.run_id, position, "step", name, value))
+        await self._desk.record(JournalEntry(self.thread_id, self.run_id, position, "step", name, value))
         return value
 
     def finish(self) -> None:
         """The function returned. Raises FarsideError ``journal_mismatch``."""
         self._journal.finish()
 
-    async def _answer(self, interrupt_id: str, name: str, known: Call | None) -> Any:
+    async def _answer(self, interrupt_id: str, tool: HeadlessTool, known: Call | None) -> Any:
         result = known.result if known is not None else None
         if result is None:
             result = await self._desk.answer(interrupt_id)
-            self._outbox.put(Emit("tools", _tool_ended(interrupt_id, result)))
+        # Checked when it was settled, unless the tool was not known yet: after a restart the function comes later.
+        result = tool.check_result(result)
+        self._outbox.put(Emit("tools", _tool_ended(interrupt_id, result)))
         if isinstance(result, Failure):
             details = None if result.error.details is MISSING else result.error.details
-            raise ToolError(result.error.code, f"{name}: {result.error.message}", details=details)
-        return result.value
+            raise ToolError(result.error.code, f"{tool.name}: {result.error.message}", details=details)
+        return deepcopy(result.value)
 
     def _message(self, position: str, data: dict[str, Any], *, durable: bool = True) -> None:
         self._outbox.put(Emit("messages", {**data, "message_id": position}, durable=durable))
 
     def _position(self) -> str:
         branch = _branch.get(None)
-        if branch is None:
-            raise RuntimeError("turn was used outside the agent function; use it there or in tasks that it starts")
+        if branch is None or self._outbox.closed:
+            raise RuntimeError("turn was used outside the agent function, or after its run; use it there and then")
         return f"{self.run_id}:{branch.take()}"
 
 
@@ -182,13 +185,18 @@ class _End:
 
 
 class _Outbox:
-    """What the function asked for, on its way to the engine."""
+    """What the function asked for, on its way to the engine.
 
-    def __init__(self) -> None:
-        self._items: deque[Emit | NewCall | _End] = deque()
+    ``closed``: the leg is over, nobody takes any more.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self.closed = False
+        self._desk = desk
+        self._items: deque[Emit | NewCall | JournalEntry | _End] = deque()
         self._filled = asyncio.Event()
 
-    def put(self, item: Emit | NewCall | _End) -> None:
+    def put(self, item: Emit | NewCall | JournalEntry | _End) -> None:
         self._items.append(item)
         self._filled.set()
 
@@ -201,6 +209,8 @@ class _Outbox:
                 item = self._items.popleft()
                 if isinstance(item, Emit):
                     yield item
+                elif isinstance(item, JournalEntry):
+                    self._desk.record_soon(item)  # behind the events that it stands for
                 elif isinstance(item, NewCall):
                     calls = [item]
                     while self._items and isinstance(follower := self._items[0], NewCall):
@@ -230,15 +240,15 @@ class FunctionRuntime:
         self._tools = {tool.name: tool for tool in tools}
 
     async def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
-        outbox = _Outbox()
+        outbox = _Outbox(desk)
         body = asyncio.create_task(self._body(Turn(leg, desk, self._declare, outbox), outbox))
         try:
             async for item in outbox.drain():
                 yield item
         finally:
+            outbox.closed = True
             body.cancel()
-            with suppress(asyncio.CancelledError):
-                await body
+            await asyncio.wait([body])
 
     async def _body(self, turn: Turn, outbox: _Outbox) -> None:
         _branch.set(_Branch("", asyncio.current_task()))
@@ -247,8 +257,8 @@ class FunctionRuntime:
             turn.finish()
         except Exception as error:
             outbox.put(_End(error))
-        except asyncio.CancelledError:
-            outbox.put(_End(RuntimeError("the agent function was cancelled from within")))
+        except BaseException as error:
+            outbox.put(_End(RuntimeError(f"the agent function was ended by {error!r}")))
             raise
         else:
             outbox.put(_End(None))

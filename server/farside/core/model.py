@@ -163,6 +163,7 @@ class Event:
 class JournalEntry:
     """What a plain function agent did at one position: a step's result, or that a text was said."""
 
+    thread_id: str
     run_id: str
     position: str
     kind: Literal["step", "say"]

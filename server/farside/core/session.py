@@ -1,8 +1,8 @@
 """One connection's state machine: messages in, effects out. No sockets, no time, no waiting.
 
-The shell (``farside.asgi``) feeds it what arrives and carries out what it returns: it sends, and it asks the engine for
-what a :class:`Request` wants and brings the outcome back with :meth:`Session.succeeded`, :meth:`Session.failed` or
-:meth:`Session.subscribed`.
+The shell (``farside.engine.connection``) feeds it what arrives and carries out what it returns: it sends, and it asks
+the engine for what a :class:`Request` wants and brings the outcome back with :meth:`Session.succeeded`,
+:meth:`Session.failed` or :meth:`Session.subscribed`.
 """
 
 from __future__ import annotations

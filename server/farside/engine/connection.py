@@ -61,7 +61,10 @@ class Connection:
     async def close(self) -> None:
         """The client is gone."""
         self._unlisten()
-        await self._engine.left(self._thread_id, self)
+        try:
+            await self._engine.left(self._thread_id, self)
+        except FarsideError:
+            logger.debug("a client left a server that has stopped")
 
     # --- from the engine (Listener) ---
 
@@ -107,21 +110,30 @@ class Connection:
         try:
             result = await self._ask(request.params)
             if isinstance(result, Snapshot):
-                self._perform(self._session.subscribed(request.id, result))
-                if self.plain and self._session.wants("input.requested"):
-                    await self._engine.offer(self._thread_id)
+                effects = self._session.subscribed(request.id, result)
             else:
-                seq = await self._engine.seq(self._thread_id)
-                self._perform(self._session.succeeded(request.id, result, seq))
+                value, seq = result if isinstance(result, tuple) else (result, await self._engine.seq(self._thread_id))
+                effects = self._session.succeeded(request.id, value, seq)
         except FarsideError as error:
-            self._perform(self._session.failed(request.id, error))
+            effects = self._session.failed(request.id, error)
         except Exception:
             trace_id = self._engine.new_id()
             logger.exception("%s failed (trace id %s)", request.method, trace_id)
             message = f"an unexpected error; the server's log has it under trace id {trace_id}"
-            self._perform(self._session.failed(request.id, FarsideError("internal", message)))
+            effects = self._session.failed(request.id, FarsideError("internal", message))
+        self._perform(effects)
+        if self.plain and isinstance(request.params, wire.SubscribeParams) and self.wants("input.requested"):
+            await self._take_offers()
 
-    async def _ask(self, params: wire.Model) -> dict[str, Any] | Snapshot:
+    async def _take_offers(self) -> None:
+        """A plain connection listens for input: what nobody holds may be its."""
+        try:
+            await self._engine.offer(self._thread_id)
+        except Exception:
+            logger.exception("thread %s: open calls could not be offered", self._thread_id)
+
+    async def _ask(self, params: wire.Model) -> dict[str, Any] | tuple[dict[str, Any], int] | Snapshot:
+        """The command's result, with the seq that it includes where that is not the newest."""
         engine, thread_id = self._engine, self._thread_id
         match params:
             case wire.RunStartParams():
@@ -172,7 +184,9 @@ class Connection:
         }
         return claimed if call.deadline is None else {**claimed, "deadline": call.deadline}
 
-    async def _state(self, params: wire.StateGetParams) -> dict[str, Any]:
+    async def _state(self, params: wire.StateGetParams) -> tuple[dict[str, Any], int]:
+        if params.namespace:
+            raise FarsideError("not_supported", f"expected the root namespace [], got {params.namespace}; ask for that")
         found = await self._engine.state(self._thread_id)
         values = found.state.values
         if params.keys is not MISSING:
@@ -185,7 +199,7 @@ class Connection:
             if found.run is not None:
                 run = {"run_id": found.run.id, "assistant_id": found.run.agent, "status": found.run.status}
                 result["run"] = run if found.run.error is None else {**run, "error": found.run.error.model_dump()}
-        return result
+        return result, found.seq
 
 
 def _optional(value: Any) -> Any:

@@ -1,26 +1,25 @@
 """The engine: what may happen to a thread, and in which order it is made durable.
 
-Every public method takes the thread's lock, changes the store and the log in one transaction, and only then lets
-anybody know. It knows no sockets and no agent framework.
+Whatever changes a thread holds its lock, stores the change and the event that tells of it in one transaction, and only
+then lets anybody know. The engine knows no sockets and no agent framework.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from farside.core.calls import Action, Claim, Progress, Release, Settle, Tick
-from farside.core.model import Call, Event, Run, Thread, ToolResult
+from farside.core.model import Call, Event, Run, ToolResult
 from farside.core.ports import AgentState, Bus, Clock, Listener, Runtime, Store
 from farside.core.session import Snapshot
 from farside.engine import offers
 from farside.engine.legs import Legs
-from farside.engine.log import Draft, ThreadLog
+from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
+from farside.engine.threads import Threads
 from farside.engine.timers import Timers
 from farside.errors import FarsideError
 from farside.wire.messages import MISSING, InputRespondParams, RunStartParams
@@ -44,11 +43,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class ThreadState:
-    """A thread as ``state.get`` shows it."""
+    """A thread as ``state.get`` shows it. Events after ``seq`` may tell what it does not hold."""
 
     state: AgentState
     run: Run | None
     calls: Sequence[Call]
+    seq: int
 
 
 class Engine:
@@ -77,7 +77,7 @@ class Engine:
         self._runtimes = runtimes
         self._clock = clock
         self.new_id = new_id
-        self._threads: dict[str, asyncio.Task[LiveThread]] = {}
+        self._threads = Threads(store, bus, clock, settings.lease_ms)
         self._legs = Legs(self)
         self._timers = Timers(store, clock, self._tick)
 
@@ -94,13 +94,17 @@ class Engine:
     def clock(self) -> Clock:
         return self._clock
 
+    def served(self, agent: str) -> Runtime | None:
+        """The agent's runtime, None when the agent is not served any more."""
+        return self._runtimes.get(agent)
+
     def runtime(self, agent: str) -> Runtime:
         """The agent's runtime.
 
         Raises:
             FarsideError: ``not_found``.
         """
-        runtime = self._runtimes.get(agent)
+        runtime = self.served(agent)
         if runtime is None:
             raise FarsideError("not_found", f"expected one of the agents {', '.join(self._runtimes)}; got {agent!r}")
         return runtime
@@ -114,61 +118,25 @@ class Engine:
             if run.agent not in self._runtimes:
                 logger.warning("run %s waits: its agent %r is not served any more", run.id, run.agent)
                 continue
-            async with self._locked(run.thread_id) as live:
+            async with self._threads.locked(run.thread_id) as live:
                 if live.active is not None and live.active.leg is None:
                     await self._legs.recover(live, live.active)
+        self.look_at_time()
 
     async def stop(self) -> None:
         """Stop all legs where they stand; the next start goes on with them."""
         await self._timers.stop()
-        for task in list(self._threads.values()):
-            live = await task
+        for live in await self._threads.close():
             async with live.lock:
                 await self._legs.stop(live)
-                await live.log.rest()
-        self._threads.clear()
+                try:
+                    await live.log.rest()
+                except Exception:
+                    logger.exception("thread %s: its last events could not be stored", live.id)
 
-    @asynccontextmanager
-    async def _using(self, thread_id: str, agent: str = "") -> AsyncGenerator[LiveThread]:
-        """The thread, loaded; let go afterwards when nothing happens on it and nobody listens."""
-        if thread_id not in self._threads:
-            self._threads[thread_id] = asyncio.create_task(self._load(thread_id, agent))
-        task = self._threads[thread_id]
-        try:
-            live = await asyncio.shield(task)
-        except Exception:
-            if self._threads.get(thread_id) is task:
-                del self._threads[thread_id]
-            raise
-        live.users += 1
-        try:
-            yield live
-        finally:
-            live.users -= 1
-            if self._idle(live):
-                await live.log.rest()
-                if self._idle(live):
-                    self._threads.pop(thread_id, None)
-
-    @asynccontextmanager
-    async def _locked(self, thread_id: str, agent: str = "") -> AsyncGenerator[LiveThread]:
-        """The thread, for changing it."""
-        async with self._using(thread_id, agent) as live, live.lock:
-            yield live
-
-    def _idle(self, live: LiveThread) -> bool:
-        return live.users == 0 and live.active is None and not self._bus.listeners(live.id)
-
-    async def _load(self, thread_id: str, agent: str) -> LiveThread:
-        stored = await self._store.thread(thread_id)
-        thread = stored or Thread(id=thread_id, agent=agent, created_at=self._clock.now())
-        unsettled = [offers.without_dead_claim(call) for call in await self._store.calls(thread_id, unsettled=True)]
-        log = ThreadLog(thread, self._store, self._bus, self._clock, stored=stored is not None)
-        live = LiveThread(thread, log, unsettled)
-        run = await self._store.latest_run(thread_id)
-        if run is not None and run.status == "running":
-            live.active = LiveRun(run, fresh=False)
-        return live
+    async def let_go(self, thread_id: str) -> None:
+        """A leg has ended: forget the thread if nobody is there."""
+        await self._threads.let_go(thread_id)
 
     def look_at_time(self) -> None:
         """A deadline or a lease may have come earlier than what the timer waits for."""
@@ -181,25 +149,26 @@ class Engine:
         return self._bus.listen(thread_id, listener)
 
     async def left(self, thread_id: str, listener: Listener) -> None:
-        """A connection is gone (and detached)."""
-        async with self._locked(thread_id) as live:
+        """A connection is gone (and detached). A plain one's claims get a lease; others may be offered what it left."""
+        async with self._threads.locked(thread_id) as live:
             if listener.plain:
                 claim = Claim(listener.holder_id, self.settings.lease_ms)
                 held = [call for call in live.calls.values() if call.client_id == listener.holder_id]
                 await live.apply([(call, claim) for call in held], self._clock.now())
                 self.look_at_time()
+            await self.offer_open(live)
 
     async def subscribe(self, thread_id: str, since: int | None) -> Snapshot:
         """What a new subscription starts from. Without ``since``: the newest run from its beginning."""
-        async with self._using(thread_id) as live:
-            seq, unsettled = live.log.seq, list(live.calls.values())
-            after = since if since is not None else max(0, await self._store.run_started_seq(thread_id) - 1)
+        async with self._threads.using(thread_id) as live:
+            seq, unsettled = live.log.shown, list(live.calls.values())
+            after = since if since is not None else await self._before_run(thread_id)
             events = [event for event in await live.log.replay(after) if event.seq <= seq]
             return Snapshot(seq=seq, events=events, open=unsettled)
 
     async def offer(self, thread_id: str) -> None:
         """A plain connection listens for input: offer it what nobody holds."""
-        async with self._locked(thread_id) as live:
+        async with self._threads.locked(thread_id) as live:
             await self.offer_open(live)
 
     async def offer_open(self, live: LiveThread) -> None:
@@ -209,12 +178,16 @@ class Engine:
             chosen = offers.choose(call, starter, self._bus.listeners(live.id))
             if chosen is not None:
                 (claimed,) = await live.apply([(call, Claim(chosen.holder_id, None))], self._clock.now())
-                chosen.offer(claimed, live.log.seq)
+                chosen.offer(claimed, live.log.shown)
 
     async def seq(self, thread_id: str) -> int:
-        """The newest seq of a thread, 0 for one that never ran."""
-        async with self._using(thread_id) as live:
-            return live.log.seq
+        """The newest seq of a thread that listeners have heard, 0 for one that never ran."""
+        async with self._threads.using(thread_id) as live:
+            return live.log.shown
+
+    async def _before_run(self, thread_id: str) -> int:
+        """The seq behind which the newest run's events are."""
+        return max(0, await self._store.run_started_seq(thread_id) - 1)
 
     # --- runs ---
 
@@ -225,7 +198,7 @@ class Engine:
             FarsideError: ``not_found`` (agent), ``run_active``.
         """
         self.runtime(params.assistant_id)
-        async with self._locked(thread_id, params.assistant_id) as live:
+        async with self._threads.locked(thread_id, params.assistant_id) as live:
             run_id = self.new_id() if params.run_id is MISSING else params.run_id
             if await self._store.run(thread_id, run_id) is not None:
                 return run_id
@@ -239,7 +212,7 @@ class Engine:
                 thread_id=thread_id,
                 agent=params.assistant_id,
                 input=None if params.input is MISSING else self._with_ids(params.input),
-                config={} if params.config is MISSING else params.config,
+                config=_config(params),
                 status="running",
                 created_at=self._clock.now(),
             )
@@ -256,7 +229,7 @@ class Engine:
         Raises:
             FarsideError: ``no_such_run``.
         """
-        async with self._locked(thread_id) as live:
+        async with self._threads.locked(thread_id) as live:
             active = live.active
             if run_id is not None and (active is None or active.run.id != run_id):
                 if await self._store.run(thread_id, run_id) is None:
@@ -290,22 +263,24 @@ class Engine:
             FarsideError: ``not_found``, ``claim_lost``, ``call_settled``.
         """
         action = Claim(client_id, self.settings.lease_ms)
-        call = await self._act(thread_id, interrupt_id, lambda _: action)
+        call = await self._act(thread_id, interrupt_id, lambda _live, _call: action)
         self.look_at_time()
         return call
 
     async def release(self, thread_id: str, interrupt_id: str, client_id: str, reason: str | None) -> None:
         """Give a call back, not begun. Raises as :meth:`claim`."""
-        await self._act(thread_id, interrupt_id, lambda _: Release(client_id, reason))
+        await self._act(thread_id, interrupt_id, lambda _live, _call: Release(client_id, reason))
 
     async def progress(self, thread_id: str, interrupt_id: str, client_id: str, value: Any) -> None:
         """Show progress, renew the claim. Raises as :meth:`claim`."""
         action = Progress(client_id, self.settings.lease_ms, value)
-        await self._act(thread_id, interrupt_id, lambda _: action)
+        await self._act(thread_id, interrupt_id, lambda _live, _call: action)
 
     async def settle(self, thread_id: str, interrupt_id: str, client_id: str | None, result: ToolResult) -> ToolResult:
         """Answer a call; returns what was stored. Raises as :meth:`claim`."""
-        call = await self._act(thread_id, interrupt_id, lambda call: Settle(self._checked(call, result), client_id))
+        call = await self._act(
+            thread_id, interrupt_id, lambda live, call: Settle(self._checked(live, call, result), client_id)
+        )
         return call.result or result
 
     async def respond(self, thread_id: str, params: InputRespondParams) -> None:
@@ -315,7 +290,7 @@ class Engine:
             FarsideError: ``no_such_interrupt``, ``call_settled``, ``invalid_argument``.
         """
         responses = offers.responses(params)
-        async with self._locked(thread_id) as live:
+        async with self._threads.locked(thread_id) as live:
             changes: list[tuple[Call, Action]] = []
             for interrupt_id, response in responses.items():
                 call = live.calls.get(interrupt_id) or await self._store.call(thread_id, interrupt_id)
@@ -323,35 +298,32 @@ class Engine:
                     message = f"expected an open interrupt of thread {thread_id}, got {interrupt_id!r}"
                     raise FarsideError("no_such_interrupt", message)
                 result = offers.result_of(call, response)
-                changes.append((call, Settle(self._checked(call, result))))
+                changes.append((call, Settle(self._checked(live, call, result))))
             after = await live.apply(changes, self._clock.now())
             self._legs.answered(live, after)
 
-    async def _act(self, thread_id: str, interrupt_id: str, action: Callable[[Call], Action]) -> Call:
-        async with self._locked(thread_id) as live:
+    async def _act(self, thread_id: str, interrupt_id: str, action: Callable[[LiveThread, Call], Action]) -> Call:
+        async with self._threads.locked(thread_id) as live:
             call = live.calls.get(interrupt_id) or await self._store.call(thread_id, interrupt_id)
-            if call is None:
+            if call is None or call.kind != "tool":
                 raise FarsideError("not_found", f"expected a call of thread {thread_id}, got {interrupt_id!r}")
-            (after,) = await live.apply([(call, action(call))], self._clock.now())
+            (after,) = await live.apply([(call, action(live, call))], self._clock.now())
             if after.ended:
                 self._legs.answered(live, [after])
             elif after.state == "open":
                 await self.offer_open(live)
             return after
 
-    def _checked(self, call: Call, result: ToolResult) -> ToolResult:
+    def _checked(self, live: LiveThread, call: Call, result: ToolResult) -> ToolResult:
         """The result, or ``invalid_result`` where the tool's declaration is known and it does not fit (L10)."""
-        if call.kind == "input":
-            return result
-        live = self._threads[call.thread_id].result()
-        agent = live.active.run.agent if live.active is not None else live.log.thread.agent
-        tool = self.runtime(agent).tool(call.name)
+        runtime = self.served(live.log.thread.agent)
+        tool = None if runtime is None or call.kind != "tool" else runtime.tool(call.name)
         return result if tool is None else tool.check_result(result)
 
     async def _tick(self, due: Call) -> None:
         """A call's deadline or lease end has come."""
-        async with self._locked(due.thread_id) as live:
-            call = live.calls.get(due.interrupt_id)
+        async with self._threads.locked(due.thread_id) as live:
+            call = live.calls.get(due.interrupt_id) or await self._store.call(due.thread_id, due.interrupt_id)
             if call is None or call.due is None or call.due > self._clock.now():
                 return
             (after,) = await live.apply([(call, Tick())], self._clock.now())
@@ -371,11 +343,21 @@ class Engine:
         thread = await self._store.thread(thread_id)
         if thread is None:
             raise FarsideError("not_found", f"no thread {thread_id!r}; it comes into being with its first run")
-        async with self._using(thread_id) as live:
+        async with self._threads.using(thread_id) as live:
+            # While a run is under way its agent may have said what it has not stored yet: its events tell.
+            seq = live.log.shown if live.active is None else await self._before_run(thread_id)
 
             async def events() -> list[Event]:
                 return list(await live.log.replay(0))
 
             state = await self.runtime(thread.agent).state(thread_id, events)
             run = await self._store.latest_run(thread_id)
-            return ThreadState(state, run, await self._store.calls(thread_id))
+            return ThreadState(state, run, await self._store.calls(thread_id), seq)
+
+
+def _config(params: RunStartParams) -> dict[str, Any]:
+    """The run's config, with the command's metadata in it, where LangChain has them."""
+    config: dict[str, Any] = {} if params.config is MISSING else params.config
+    if params.metadata is MISSING:
+        return config
+    return {**config, "metadata": {**config.get("metadata", {}), **params.metadata}}

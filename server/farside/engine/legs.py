@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from farside.core.calls import Action, Cancel
-from farside.core.model import Call
-from farside.core.ports import Emit, Leg
+from farside.core.model import Call, RunStatus
+from farside.core.ports import Emit, Leg, Opened, Runtime, StaleWrite
 from farside.engine.desk import RunDesk
 from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("farside.engine")
 
+_GRACE_SECONDS = 10.0
+"""How long an agent that was cancelled may take to stop."""
+
+_FIRST_PAUSE_MS = 500
+_LONGEST_PAUSE_MS = 30_000
+
+_Kind = Literal["start", "resume", "recover"]
+_T = TypeVar("_T")
+
 
 class Legs:
     """Starts, resumes, recovers and stops the legs of an engine's runs."""
@@ -32,22 +43,22 @@ class Legs:
 
     def start(self, live: LiveThread, active: LiveRun) -> None:
         """Begin a run."""
-        self._launch(live, active, "start", {})
+        self._launch(live, active, "start")
 
     async def recover(self, live: LiveThread, active: LiveRun) -> None:
         """Under the lock: go on with a run that another process, now gone, was driving."""
-        runtime = self._engine.runtime(active.run.agent)
-        if runtime.replays or not live.open_calls(active.run.id):
-            self._launch(live, active, "recover", await self._settled(live, active.run.id))
+        if self._engine.runtime(active.run.agent).replays or not live.open_calls(active.run.id):
+            self._launch(live, active, "recover")
         await self._engine.offer_open(live)
 
     def answered(self, live: LiveThread, calls: Sequence[Call]) -> None:
         """Under the lock: calls have ended; go on where that completes what a run waits for."""
         active = live.active
-        if active is None:
+        runtime = None if active is None else self._engine.served(active.run.agent)
+        if active is None or runtime is None:
             return
         mine = [call for call in calls if call.run_id == active.run.id]
-        if self._engine.runtime(active.run.agent).replays:
+        if runtime.replays:
             for call in mine:
                 if call.result is not None and not active.answer(call.interrupt_id).done():
                     active.answer(call.interrupt_id).set_result(call.result)
@@ -55,89 +66,123 @@ class Legs:
             self._resume(live, active)
 
     async def stop(self, live: LiveThread) -> None:
-        """Stop the leg of the active run, wherever it is, and wait until it has stopped."""
+        """Under the lock: stop the leg of the active run, wherever it is, and wait until it has stopped.
+
+        An agent that goes on although it was cancelled is left behind after a while; what it still asks for is ignored.
+        """
         active = live.active
         if active is None or active.leg is None:
             return
         leg, active.leg = active.leg, None
         leg.cancel()
-        await asyncio.wait([leg])
+        await asyncio.wait([leg], timeout=_GRACE_SECONDS)
+        if not leg.done():
+            logger.error("run %s: the agent goes on although it was cancelled; it is left behind", active.run.id)
 
     async def cancel(self, live: LiveThread, active: LiveRun, reason: str) -> None:
-        """Under the lock: stop the leg, end the run and its calls as cancelled, close the history."""
+        """Under the lock: stop the leg, end the run and its calls as cancelled, close the history.
+
+        If that cannot be stored the run goes on as if nobody had asked, and the store's error is raised.
+        """
+        was_moving = active.leg is not None
         await self.stop(live)
         gone = {"event": "interrupted", "graph_name": active.run.agent, "run_id": active.run.id, "code": "cancelled"}
-        await self._close(live, active, "cancelled", None, gone, reason)
+        try:
+            await self._close(live, active, "cancelled", None, gone, reason)
+        except Exception:
+            if was_moving:
+                self._launch(live, active, "recover")
+            raise
         await self._abandon(live, active, reason)
 
     def _resume(self, live: LiveThread, active: LiveRun) -> None:
         answers, active.batch = active.batch, {}
-        if active.fresh:
-            self._launch(live, active, "resume", answers)
-        else:
-            active.leg = asyncio.create_task(self._recover_leg(live, active))
+        self._launch(live, active, "resume" if active.fresh else "recover", answers)
 
-    async def _recover_leg(self, live: LiveThread, active: LiveRun) -> None:
-        await self._drive(live, active, "recover", await self._settled(live, active.run.id))
+    def _launch(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call] | None = None) -> None:
+        active.leg = asyncio.create_task(self._drive(live, active, kind, answers or {}))
 
-    def _launch(self, live: LiveThread, active: LiveRun, kind: Any, answers: dict[str, Call]) -> None:
-        active.leg = asyncio.create_task(self._drive(live, active, kind, answers))
-
-    async def _drive(self, live: LiveThread, active: LiveRun, kind: Any, answers: dict[str, Call]) -> None:
-        run = active.run
-        runtime = self._engine.runtime(run.agent)
+    async def _drive(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call]) -> None:
+        runtime = self._engine.runtime(active.run.agent)
+        leg, desk = await self._insist(active, lambda: self._prepare(live, active, runtime, kind, answers))
+        failure: Exception | None = None
         try:
-            leg = Leg(kind, live.id, run.id, run.input, run.config, answers)
-            desk = await self._desk(live, active, replay=runtime.replays and kind != "start")
             async with aclosing(runtime.run(leg, desk)) as items:
                 async for item in items:
+                    if live.active is not active:
+                        return  # it was left behind
                     if isinstance(item, Emit):
-                        live.log.emit(run.id, item)
+                        live.log.emit(active.run.id, item)
                     else:
-                        async with live.lock:
-                            timeout = self._engine.settings.default_timeout
-                            await live.open(active, item.calls, self._engine.clock.now(), timeout)
-                            self._engine.look_at_time()
-                            await self._engine.offer_open(live)
-            async with live.lock:
-                await self._ended(live, active, pauses=not runtime.replays)
+                        await self._insist(active, partial(self._open, live, active, item))
         except Exception as error:
-            async with live.lock:
-                await self._failed(live, active, error)
+            failure = error
+        await self._insist(active, lambda: self._end(live, active, runtime, failure))
+        await self._engine.let_go(live.id)
 
-    async def _desk(self, live: LiveThread, active: LiveRun, *, replay: bool) -> RunDesk:
+    async def _open(self, live: LiveThread, active: LiveRun, item: Opened) -> None:
+        async with live.lock:
+            if live.active is active:
+                timeout = self._engine.settings.default_timeout
+                await live.open(active, item.calls, self._engine.clock.now(), timeout)
+                self._engine.look_at_time()
+                await self._engine.offer_open(live)
+
+    async def _insist(self, active: LiveRun, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Do what needs the store until the store does it: the run must neither be forgotten nor fail for it."""
+        pause = _FIRST_PAUSE_MS
+        while True:
+            try:
+                return await work()
+            except StaleWrite:
+                raise
+            except Exception:
+                logger.exception("run %s: the store failed; trying again in %d ms", active.run.id, pause)
+            await self._engine.clock.sleep_until(self._engine.clock.now() + pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_MS)
+
+    async def _prepare(
+        self, live: LiveThread, active: LiveRun, runtime: Runtime, kind: _Kind, answers: dict[str, Call]
+    ) -> tuple[Leg, RunDesk]:
         store, run = self._engine.store, active.run
-        journal = {entry.position: entry for entry in await store.journal(run.id)} if replay else {}
+        if kind == "recover":
+            answers = await self._settled(live, run.id)
+        replay = runtime.replays and kind != "start"
+        journal = {entry.position: entry for entry in await store.journal(live.id, run.id)} if replay else {}
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
-        return RunDesk(live, active, self._engine.bus, journal, calls)
+        # A copy of the input: what the agent does to it must not change what is stored.
+        leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
+        return leg, RunDesk(live, active, self._engine.bus, journal, calls)
 
-    async def _ended(self, live: LiveThread, active: LiveRun, *, pauses: bool) -> None:
-        active.leg = None
-        active.fresh = True
-        if pauses and live.open_calls(active.run.id):
-            return
-        if pauses and active.batch:
-            self._resume(live, active)
-            return
-        done = {"event": "completed", "graph_name": active.run.agent, "run_id": active.run.id}
-        await self._close(live, active, "completed", None, done, "the agent ended without waiting for it")
+    async def _end(self, live: LiveThread, active: LiveRun, runtime: Runtime, failure: Exception | None) -> None:
+        """The leg is over: the run pauses, resumes, or ends."""
+        run = active.run
+        async with live.lock:
+            if live.active is not active:
+                return
+            if failure is not None:
+                await self._fail(live, active, failure)
+            elif not runtime.replays and live.open_calls(run.id):
+                active.leg, active.fresh = None, True
+            elif not runtime.replays and active.batch:
+                active.fresh = True
+                self._resume(live, active)
+            else:
+                done = {"event": "completed", "graph_name": run.agent, "run_id": run.id}
+                await self._close(live, active, "completed", None, done, "the agent ended without waiting for it")
 
-    async def _failed(self, live: LiveThread, active: LiveRun, error: Exception) -> None:
-        active.leg = None
-        if isinstance(error, FarsideError) and CODES[error.code].family == "run":
-            body = ErrorBody(code=error.code, message=error.message)
+    async def _fail(self, live: LiveThread, active: LiveRun, failure: Exception) -> None:
+        run = active.run
+        if isinstance(failure, FarsideError) and CODES[failure.code].family == "run":
+            body = ErrorBody(code=failure.code, message=failure.message)
         else:
             trace_id = self._engine.new_id()
-            logger.error("run %s failed (trace id %s)", active.run.id, trace_id, exc_info=error)
+            logger.error("run %s failed (trace id %s)", run.id, trace_id, exc_info=failure)
             message = f"the agent raised an exception; the server's log has it under trace id {trace_id}"
             body = ErrorBody(code="agent_failed", message=message)
-        failed = {"event": "failed", "graph_name": active.run.agent, "run_id": active.run.id}
+        failed = {"event": "failed", "graph_name": run.agent, "run_id": run.id}
         failed |= {"error": body.message, "code": body.code}
-        try:
-            await self._close(live, active, "failed", body, failed, "the run failed")
-        except Exception:
-            logger.exception("run %s failed, which could not be stored; the next start goes on with it", active.run.id)
-            return
+        await self._close(live, active, "failed", body, failed, "the run failed")
         await self._abandon(live, active, "the run failed")
 
     async def _abandon(self, live: LiveThread, active: LiveRun, reason: str) -> None:
@@ -153,7 +198,13 @@ class Legs:
         return {call.interrupt_id: call for call in calls if call.ended}
 
     async def _close(
-        self, live: LiveThread, active: LiveRun, status: Any, error: ErrorBody | None, event: Any, reason: str
+        self,
+        live: LiveThread,
+        active: LiveRun,
+        status: RunStatus,
+        error: ErrorBody | None,
+        event: dict[str, Any],
+        reason: str,
     ) -> None:
         """The run is over: one transaction for its status, its last event and the end of calls nobody waits for."""
         changes: list[tuple[Call, Action]] = [(call, Cancel(reason)) for call in live.open_calls(active.run.id)]
@@ -161,4 +212,6 @@ class Legs:
         now = self._engine.clock.now()
         await live.apply(changes, now, writes=[ended], drafts=[Draft(ended.id, "lifecycle", event)])
         live.log.forget_unfinished()
-        live.active = None
+        for answer in active.answers.values():
+            answer.cancel()
+        live.active = active.leg = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,13 +42,15 @@ class ThreadLog:
     def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock, *, stored: bool) -> None:
         self.thread = thread
         self._stored_thread: Thread | None = thread if stored else None
-        self.seq = thread.reserved_seq
+        self._seq = thread.reserved_seq
+        self.shown = thread.reserved_seq
+        """The newest seq that listeners have heard: what a snapshot of the thread is as of."""
         self._store = store
         self._bus = bus
         self._clock = clock
         self._committing = asyncio.Lock()
         self._waiting: list[Write] = []
-        self._held: list[Event] = []
+        self._held: deque[Event] = deque()
         self._gates = 0  # commits under way whose events must be shown before later ones
         self._unfinished: dict[str, list[Event]] = {}
         self._flushing: asyncio.Task[None] | None = None
@@ -71,21 +74,22 @@ class ThreadLog:
     async def commit(self, writes: Iterable[Write], drafts: Iterable[Draft] = ()) -> None:
         """Store the writes, the drafts' events and all that waits, in one transaction; then show the events.
 
-        Raises what the store raises; then nothing was stored and nothing shown.
+        Raises what the store raises; then nothing was shown, and nothing was stored unless the caller was cancelled
+        while the store was at work.
         """
         async with self._committing:
             events = [self._number(draft) for draft in drafts]
             self._gates += 1
             try:
                 await self._store_with(writes, [event.without_result() for event in events if event.durable])
-                self._held = [*events, *self._held]
+                self._held = deque(sorted([*self._held, *events], key=lambda event: event.seq))
             finally:
                 self._gates -= 1
                 self._release()
 
     async def replay(self, after: int) -> Sequence[Event]:
         """Stored events with a larger seq, and from their beginning the messages that are still being written."""
-        seq = self.seq
+        seq = self.shown
         await self.flush()
         stored = await self._with_results(await self._store.events(self.thread.id, after=after))
         unfinished = [event for events in self._unfinished.values() for event in events]
@@ -107,8 +111,7 @@ class ThreadLog:
         """Store what waits, and give back the seqs that were reserved but not used: nobody is here."""
         async with self._committing:
             if self._stored_thread is not None:
-                self.thread = replace(self.thread, reserved_seq=self.seq)
-                await self._store_with((), (), reserve=False)
+                await self._store_with((), (), rest=True)
 
     async def flush(self) -> None:
         """Store what waits."""
@@ -119,11 +122,11 @@ class ThreadLog:
 
     def _number(self, draft: Draft) -> Event:
         check(draft.data)
-        self.seq += 1
+        self._seq += 1
         event = Event(
             thread_id=self.thread.id,
             run_id=draft.run_id,
-            seq=self.seq,
+            seq=self._seq,
             method=draft.method,
             namespace=draft.namespace,
             timestamp=self._clock.now(),
@@ -156,20 +159,26 @@ class ThreadLog:
         if self._gates or self._held or event.seq > self.thread.reserved_seq:
             self._held.append(event)
         else:
-            self._bus.publish(event)
+            self._publish(event)
 
     def _release(self) -> None:
         """Show what waited, in order, as far as its seq is reserved."""
         while self._held and not self._gates and self._held[0].seq <= self.thread.reserved_seq:
-            self._bus.publish(self._held.pop(0))
+            self._publish(self._held.popleft())
 
-    async def _store_with(self, writes: Iterable[Write], events: Iterable[Event], *, reserve: bool = True) -> None:
+    def _publish(self, event: Event) -> None:
+        self.shown = event.seq
+        self._bus.publish(event)
+
+    async def _store_with(self, writes: Iterable[Write], events: Iterable[Event], *, rest: bool = False) -> None:
         """Under the lock: one transaction with everything that waits, and a reservation of seqs when it runs low."""
         batch, self._waiting = self._waiting, []
         rows: list[Write] = [*writes, *batch, *events]
         thread = self.thread
-        if reserve and self.seq + _RESERVE // 2 > thread.reserved_seq:
-            thread = replace(thread, reserved_seq=self.seq + _RESERVE)
+        if rest:
+            thread = replace(thread, reserved_seq=self._seq)
+        elif self._seq + _RESERVE // 2 > thread.reserved_seq:
+            thread = replace(thread, reserved_seq=self._seq + _RESERVE)
         if thread != self._stored_thread:
             rows.append(thread)
         if not rows:

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from farside.core.model import Call, ToolResult, failure, success
 from farside.core.ports import Listener
-from farside.errors import FarsideError
 from farside.wire.messages import MISSING, InputRespondParams
 
 
@@ -32,29 +31,21 @@ def choose(call: Call, starter: str | None, listeners: Sequence[Listener]) -> Li
     return plain[-1] if plain else None
 
 
-def without_dead_claim(call: Call) -> Call:
-    """A claim without a lease belongs to a plain connection of a process that is gone."""
-    if call.state == "claimed" and call.lease_until is None:
-        return replace(call, state="open", client_id=None)
-    return call
+def orphaned(call: Call, lease_until: int) -> Call | None:
+    """The call with a lease, if it is claimed by a plain connection of a process that is gone; None otherwise.
+
+    Whether it was executed is unknown: when the lease ends, the tool's ``idempotent`` decides (L8).
+    """
+    if call.state != "claimed" or call.lease_until is not None:
+        return None
+    return replace(call, lease_until=lease_until, version=call.version + 1)
 
 
 def responses(params: InputRespondParams) -> dict[str, Any]:
-    """Answers by interrupt id, from either form of ``input.respond``.
-
-    Raises:
-        FarsideError: ``invalid_argument`` when neither form is there, or both, or an interrupt comes twice.
-    """
-    if params.responses is not MISSING:
-        if params.interrupt_id is not MISSING:
-            raise FarsideError("invalid_argument", "expected responses or interrupt_id, got both; send one form")
-        found = {each.interrupt_id: each.response for each in params.responses}
-        if not found or len(found) != len(params.responses):
-            raise FarsideError("invalid_argument", "expected at least one response, and one per interrupt")
-        return found
-    if params.interrupt_id is MISSING or params.response is MISSING:
-        raise FarsideError("invalid_argument", "expected responses, or interrupt_id with response; got neither")
-    return {params.interrupt_id: params.response}
+    """Answers by interrupt id, from either form of ``input.respond``."""
+    if params.interrupt_id is not MISSING:
+        return {params.interrupt_id: params.response}
+    return {} if params.responses is MISSING else {each.interrupt_id: each.response for each in params.responses}
 
 
 def result_of(call: Call, response: Any) -> ToolResult:

@@ -38,12 +38,11 @@ class LiveRun:
 class LiveThread:
     """The thread's lock, its log, its unsettled calls and its active run.
 
-    ``lock`` is held by whoever changes the thread; ``users`` counts who is in the middle of a command.
+    ``lock`` is held by whoever changes the thread; one process drives a thread at a time.
     """
 
     def __init__(self, thread: Thread, log: ThreadLog, unsettled: Iterable[Call]) -> None:
         self.id = thread.id
-        self.users = 0
         self.lock = asyncio.Lock()
         self.log = log
         self.calls: dict[str, Call] = {call.interrupt_id: call for call in unsettled}

@@ -15,6 +15,9 @@ from farside.core.ports import Clock, Store
 logger = logging.getLogger("farside.engine")
 
 
+_AGAIN_MS = 1000
+
+
 class Timers:
     """Calls ``fire`` for each call that is due."""
 
@@ -44,15 +47,22 @@ class Timers:
     async def _watch(self) -> None:
         while True:
             self._changed.clear()
-            try:
-                for call in await self._store.due(self._clock.now()):
+            await self._until(await self._look())
+
+    async def _look(self) -> int | None:
+        """Fire what is due; returns when to look again. What failed, or is still due, is looked at again soon."""
+        soon = self._clock.now() + _AGAIN_MS
+        try:
+            for call in await self._store.due(self._clock.now()):
+                try:
                     await self._fire(call)
-                when = await self._store.next_due()
-            except Exception:
-                logger.exception("timers: the store failed; looking again at the next change")
-                when = None
-            if when is None or when > self._clock.now():
-                await self._until(when)
+                except Exception:
+                    logger.exception("call %s is due, which could not be stored", call.interrupt_id)
+            when = await self._store.next_due()
+        except Exception:
+            logger.exception("the store could not tell what is due")
+            return soon
+        return max(when, soon) if when is not None and when <= self._clock.now() else when
 
     async def _until(self, when: int | None) -> None:
         waits: set[asyncio.Task[Any]] = {asyncio.create_task(self._changed.wait())}

@@ -37,7 +37,7 @@ async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, a
 async def _close_one(
     root: Graph, graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer
 ) -> None:
-    if snapshot.next:
+    if snapshot.tasks:  # not `next`, which leaves out tasks that have written and whose checkpoint is not stored
         await root.aupdate_state(config, None, as_node=END)
     changes = dict(_changes(graph, snapshot.values, answer))
     if changes:

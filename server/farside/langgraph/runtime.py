@@ -179,7 +179,8 @@ class LangGraphRuntime:
             return Opened(tuple(new_call(pause, self.tool) for pause in unanswered))
         if pending:
             return _resume(leg.answers[pause.id] for pause in pending)
-        return _Entry(None) if snapshot.next else None
+        # Not `next`: it leaves out tasks that have written and whose checkpoint has not been stored.
+        return _Entry(None) if snapshot.tasks else None
 
     def _config(self, leg: Leg) -> RunnableConfig:
         given = leg.config

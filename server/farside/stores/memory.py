@@ -17,7 +17,7 @@ class MemoryStore:
         self._runs: dict[tuple[str, str], Run] = {}
         self._calls: dict[tuple[str, str], Call] = {}
         self._events: dict[str, dict[int, Event]] = {}
-        self._journal: dict[str, dict[str, JournalEntry]] = {}
+        self._journal: dict[tuple[str, str], dict[str, JournalEntry]] = {}
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -48,7 +48,7 @@ class MemoryStore:
             case Event():
                 self._events.setdefault(write.thread_id, {})[write.seq] = replace(write, frames={})
             case JournalEntry():
-                self._journal.setdefault(write.run_id, {})[write.position] = write
+                self._journal.setdefault((write.thread_id, write.run_id), {})[write.position] = write
 
     async def thread(self, thread_id: str) -> Thread | None:
         return self._threads.get(thread_id)
@@ -89,5 +89,5 @@ class MemoryStore:
         events = await self.events(thread_id)
         return next((event.seq for event in events if run is not None and event.run_id == run.id), 0)
 
-    async def journal(self, run_id: str) -> Sequence[JournalEntry]:
-        return list(self._journal.get(run_id, {}).values())
+    async def journal(self, thread_id: str, run_id: str) -> Sequence[JournalEntry]:
+        return list(self._journal.get((thread_id, run_id), {}).values())

@@ -64,12 +64,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX farside_events_by_run ON farside_events (thread_id, run_id, seq)",
         """CREATE TABLE farside_journal (
+            thread_id TEXT NOT NULL,
             run_id TEXT NOT NULL,
             position TEXT NOT NULL,
             kind TEXT NOT NULL,
             name TEXT NOT NULL,
             value BLOB NOT NULL,
-            PRIMARY KEY (run_id, position)
+            PRIMARY KEY (thread_id, run_id, position)
         )""",
     ),
 )

@@ -38,7 +38,7 @@ _CALL = (
     ),
 )
 _EVENT = (("thread_id", "seq"), ("run_id", "method", "namespace", "timestamp", "data"))
-_ENTRY = (("run_id", "position"), ("kind", "name", "value"))
+_ENTRY = (("thread_id", "run_id", "position"), ("kind", "name", "value"))
 
 THREADS = _select("farside_threads", *_THREAD[0], *_THREAD[1])
 RUNS = _select("farside_runs", *_RUN[0], *_RUN[1])
@@ -89,7 +89,8 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
             values = (row.run_id, row.method, _pack(list(row.namespace)), row.timestamp, _pack(row.data))
             return _PUT_EVENT, (row.thread_id, row.seq, *values)
         case JournalEntry():
-            return _PUT_ENTRY, (row.run_id, row.position, row.kind, row.name, _pack(row.value))
+            key = (row.thread_id, row.run_id, row.position)
+            return _PUT_ENTRY, (*key, row.kind, row.name, _pack(row.value))
 
 
 def thread(row: Any) -> Thread:
@@ -121,8 +122,8 @@ def event(row: Any) -> Event:
 
 def entry(row: Any) -> JournalEntry:
     """A row of ENTRIES."""
-    run_id, position, kind, name, value = row
-    return JournalEntry(run_id, position, kind, name, _unpack(value))
+    thread_id, run_id, position, kind, name, value = row
+    return JournalEntry(thread_id, run_id, position, kind, name, _unpack(value))
 
 
 def _result(value: dict[str, Any]) -> ToolResult:

@@ -135,8 +135,9 @@ class SqliteStore:
         )
         return row[0] if row else 0
 
-    async def journal(self, run_id: str) -> Sequence[JournalEntry]:
-        return [rows.entry(row) for row in await self._all(f"{rows.ENTRIES} WHERE run_id = ? ORDER BY rowid", [run_id])]
+    async def journal(self, thread_id: str, run_id: str) -> Sequence[JournalEntry]:
+        query = f"{rows.ENTRIES} WHERE thread_id = ? AND run_id = ? ORDER BY rowid"
+        return [rows.entry(row) for row in await self._all(query, [thread_id, run_id])]
 
 
 # --- in the thread ---

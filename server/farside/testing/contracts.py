@@ -51,7 +51,7 @@ def an_event(seq: int, **changes: Any) -> Event:
 
 def an_entry(position: str, **changes: Any) -> JournalEntry:
     """A journal entry to store."""
-    return replace(JournalEntry("r1", position, "step", "fetch", 1), **changes)
+    return replace(JournalEntry("t1", "r1", position, "step", "fetch", 1), **changes)
 
 
 VALUES: dict[str, Any] = {
@@ -121,7 +121,7 @@ class StoreContract:
         assert list(await store.due(NOW)) == []
         assert list(await store.events("t1")) == []
         assert await store.run_started_seq("t1") == 0
-        assert list(await store.journal("r1")) == []
+        assert list(await store.journal("t1", "r1")) == []
 
     async def test_an_empty_commit_is_one(self, store: Store) -> None:
         await store.commit([])
@@ -228,10 +228,10 @@ class StoreContract:
         entries = [an_entry("2"), an_entry("10", kind="say", name="", value=None), an_entry("1")]
         await store.commit(entries[:2])
         await store.commit([entries[2], an_entry("1", run_id="r2")])
-        assert list(await store.journal("r1")) == entries
+        assert list(await store.journal("t1", "r1")) == entries
         entries[1] = an_entry("10", kind="step", name="other", value=[b"a"])
         await store.commit([entries[1]])
-        assert list(await store.journal("r1")) == entries
+        assert list(await store.journal("t1", "r1")) == entries
 
     # --- time ---
 
@@ -264,7 +264,7 @@ class StoreContract:
         assert await store.run("t1", "r1") == run
         assert list(await store.calls("t1")) == [call, failed]
         assert list(await store.events("t1")) == [event]
-        [stored] = await store.journal("r1")
+        [stored] = await store.journal("t1", "r1")
         assert stored == entry
         assert type(stored.value) is type(value)
 
@@ -275,7 +275,7 @@ class StoreContract:
             a_call(interrupt_id=name, run_id=name, client_id=name, tool_call_id=name, name=name) for name in UNUSUAL
         ]
         await store.commit(names)
-        await store.commit([an_entry(name, run_id=name, name=name) for name in UNUSUAL])
+        await store.commit([an_entry(name, thread_id=name, run_id=name, name=name) for name in UNUSUAL])
         for name, call in zip(UNUSUAL, names, strict=True):
             assert await store.thread(name) == a_thread(id=name, agent=name)
             assert (
@@ -285,7 +285,7 @@ class StoreContract:
             )
             assert await store.call("t1", name) == call
             assert list(await store.calls("t1", run_id=name)) == [call]
-            assert list(await store.journal(name)) == [an_entry(name, run_id=name, name=name)]
+            assert list(await store.journal(name, name)) == [an_entry(name, thread_id=name, run_id=name, name=name)]
 
     async def test_large_values_survive(self, store: Store) -> None:
         large = {"bytes": bytes(4_000_000), "text": "é" * 1_000_000, "list": list(range(100_000))}
@@ -315,7 +315,7 @@ class StoreContract:
         assert await store.run("t1", "r1") is None
         assert list(await store.calls("t1")) == ([a_call(version=stored)] if stored else [])
         assert list(await store.events("t1")) == []
-        assert list(await store.journal("r1")) == []
+        assert list(await store.journal("t1", "r1")) == []
         await store.commit([a_call(version=stored + 1, state="settled")])
         assert await store.call("t1", "i1") == a_call(version=stored + 1, state="settled")
 
@@ -337,7 +337,7 @@ class StoreContract:
         assert all(outcome is None or isinstance(outcome, StaleWrite) for outcome in outcomes)
         assert [await store.call("t1", "i1")] == [winner[1]]
         assert list(await store.events("t1")) == [winner[0]]
-        assert list(await store.journal("r1")) == [winner[2]]
+        assert list(await store.journal("t1", "r1")) == [winner[2]]
 
     # --- several at once ---
 
@@ -384,10 +384,10 @@ class StoreContract:
         assert await store.thread("t1") == a_thread()
         seqs = [event.seq for event in await store.events("t1")]
         assert [call.interrupt_id for call in await store.calls("t1")] == [f"i{seq}" for seq in seqs]
-        assert [entry.position for entry in await store.journal("r1")] == [str(seq) for seq in seqs]
+        assert [entry.position for entry in await store.journal("t1", "r1")] == [str(seq) for seq in seqs]
         for version in range(1, 11):
             await store.commit([an_event(version), an_entry(str(version))])
-        assert len(await store.events("t1")) == len(await store.journal("r1")) == 10
+        assert len(await store.events("t1")) == len(await store.journal("t1", "r1")) == 10
 
     # --- opening and closing ---
 
@@ -400,7 +400,7 @@ class StoreContract:
         assert await store.run("t1", "r1") == rows[1]
         assert await store.call("t1", "i1") == rows[2]
         assert list(await store.events("t1")) == [rows[3]]
-        assert list(await store.journal("r1")) == [rows[4]]
+        assert list(await store.journal("t1", "r1")) == [rows[4]]
         with pytest.raises(StaleWrite):
             await store.commit([a_call()])
 

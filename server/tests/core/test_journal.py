@@ -12,8 +12,8 @@ from farside.core.model import JournalEntry
 from farside.errors import FarsideError
 from server.tests.samples import call
 
-STEP = JournalEntry("run-1", "run-1:1", "step", "fetch", {"a": 1})
-SAY = JournalEntry("run-1", "run-1:2", "say", "", None)
+STEP = JournalEntry("thread-1", "run-1", "run-1:1", "step", "fetch", {"a": 1})
+SAY = JournalEntry("thread-1", "run-1", "run-1:2", "say", "", None)
 CALL = call(interrupt_id="run-1:3")
 
 

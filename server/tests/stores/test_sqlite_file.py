@@ -63,7 +63,7 @@ async def test_another_store_on_the_file_finds_everything(path: Path) -> None:
         assert list(await store.running()) == [rows[1]]
         assert list(await store.calls("t1")) == [rows[2]]
         assert list(await store.events("t1")) == [rows[3]]
-        assert list(await store.journal("r1")) == [rows[4]]
+        assert list(await store.journal("t1", "r1")) == [rows[4]]
 
 
 async def test_every_commit_is_flushed_to_disk(path: Path) -> None:
@@ -85,7 +85,7 @@ async def main(path, name, count):
     await store.open()
     for n in range(1, count + 1):
         rows = [a_call(thread_id=name, interrupt_id=str(n), args={"a": bytes(2000)}), an_event(n, thread_id=name)]
-        await store.commit([*rows, an_entry(str(n), run_id=name)])
+        await store.commit([*rows, an_entry(str(n), thread_id=name, run_id=name)])
         print(n, flush=True)
     await store.close()
 
@@ -103,7 +103,7 @@ async def numbers_on(store: SqliteStore, thread_id: str) -> list[int]:
     """The commits that arrived, each of them whole."""
     calls = [int(call.interrupt_id) for call in await store.calls(thread_id)]
     assert [event.seq for event in await store.events(thread_id)] == calls
-    assert [int(entry.position) for entry in await store.journal(thread_id)] == calls
+    assert [int(entry.position) for entry in await store.journal(thread_id, thread_id)] == calls
     return calls
 
 
