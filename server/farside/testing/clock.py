@@ -15,6 +15,7 @@ class ManualClock:
     def __init__(self, now: int = 1_700_000_000_000) -> None:
         self._now = now
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._asked = asyncio.Event()
 
     def now(self) -> int:
         return self._now
@@ -24,7 +25,14 @@ class ManualClock:
             return
         reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((when, reached))
+        self._asked.set()
         await reached
+
+    async def somebody_waits(self, milliseconds: int) -> None:
+        """Return when somebody waits for the time that is so far away, or for an earlier one."""
+        while not any(when <= self._now + milliseconds and not reached.done() for when, reached in self._waiting):
+            self._asked.clear()
+            await self._asked.wait()
 
     def advance(self, milliseconds: int) -> None:
         """Move time on, and wake who waited for it."""

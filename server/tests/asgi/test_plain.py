@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from farside import Settings
+from farside import Farside, FarsideError, Settings
+from farside.stores.memory import MemoryStore
 from farside.testing import MemoryLink
 from server.tests.agents import guide, pair
 
@@ -167,3 +168,54 @@ async def test_the_next_tab_gets_the_call_when_the_first_is_gone(hooks, clock):
     await heir.ended()
 
     assert heir.texts() == ["You are at 5."]
+
+
+async def test_what_a_plain_page_may_have_begun_is_not_begun_again_after_a_restart(clock):
+    """L8: offered means claimed; the tool is not idempotent."""
+    store = MemoryStore()
+    app = Farside({"assistant": pair}, store=store, clock=clock)
+    hook = Hook(await MemoryLink(app, "t", None).open())
+    await hook.start("pay")
+    await hook.requested()
+    await app.stop()
+    app = Farside({"assistant": pair}, store=store, clock=clock)
+    heir = Hook(await MemoryLink(app, "t", None).open())
+    await heir.subscribe()
+    await clock.somebody_waits(30_000)
+    clock.advance(30_000)
+    await heir.ended()
+
+    assert [m for m in heir.heard if m.get("method") == "input.requested"] == []
+    calls = await store.calls("t")
+    assert [call.snapshot()["result"]["error"]["code"] for call in calls] == ["interrupted", "interrupted"]
+    await heir.link.close()
+    await app.stop()
+
+
+async def test_a_question_is_no_call(make_app, open_page):
+    """An interrupt that is no tool call is answered with input.respond, and cannot be claimed."""
+    from langchain_core.messages import AIMessage
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.types import interrupt
+
+    def ask(state):
+        return {"messages": [AIMessage(f"You chose {interrupt('Tea or coffee?')}.")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", ask)
+    graph.add_edge(START, "ask")
+    page = await open_page(make_app(graph.compile()))
+    run_id = await page.submit("hi")
+    reply = {}
+    while not reply.get("interrupts"):
+        reply = await page.command("subscription.subscribe", channels=["calls"])
+    [question] = reply["interrupts"]
+
+    assert question["payload"] == "Tea or coffee?"
+    with pytest.raises(FarsideError) as refused:
+        await page.command("call.claim", interrupt_id=question["interrupt_id"])
+    await page.command("input.respond", interrupt_id=question["interrupt_id"], response="tea")
+    await page.ended(run_id)
+
+    assert refused.value.code == "not_found"
+    assert page.texts() == ["You chose tea."]

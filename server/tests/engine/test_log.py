@@ -117,3 +117,37 @@ async def test_a_result_is_stored_once_and_shown_whole(make_app, open_page):
 
 def _is_delta(event):
     return event["params"]["data"].get("event") == "content-block-delta"
+
+
+async def test_events_come_in_order_also_beyond_what_was_reserved(make_app, open_page):
+    async def agent(turn, value):
+        for number in range(300):
+            await turn.say(str(number))
+        await turn.call(photo)
+
+    photo = tool(name="photo")
+    page = await open_page(make_app(agent), tools={"photo": lambda: 1})
+    await page.ended(await page.submit("hi"))
+
+    seqs = [event["seq"] for event in page.events]
+    assert seqs == sorted(seqs)
+    assert page.texts() == [str(number) for number in range(300)]
+
+
+async def test_a_thread_is_let_go_when_its_run_ends_after_everybody_left(make_app, open_page):
+    go_on = asyncio.Event()
+
+    async def agent(turn, value):
+        await go_on.wait()
+
+    app = make_app(agent)
+    page = await open_page(app)
+    run_id = await page.submit("hi")
+    await page.close()
+    engine = await app.engine()
+    legs = [task for task in asyncio.all_tasks() if "Legs._drive" in repr(task.get_coro())]
+    go_on.set()
+    await asyncio.wait(legs)
+
+    assert (await engine.store.run("thread-1", run_id)).status == "completed"
+    assert engine._threads._entries == {}
