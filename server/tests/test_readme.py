@@ -27,9 +27,11 @@ def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @asynccontextmanager
 async def page_of(app: Farside, agent: str, get_location: Callable[[], Any]) -> AsyncGenerator[FakeBrowser]:
     link = await MemoryLink(app, "thread-1").open()
-    async with FakeBrowser(link, agent=agent, tools={"get_location": get_location}) as page:
-        yield page
-    await app.stop()
+    try:
+        async with FakeBrowser(link, agent=agent, tools={"get_location": get_location}) as page:
+            yield page
+    finally:
+        await app.stop()
 
 
 def run_block(mark: str) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class Connection:
             await self._engine.left(self._thread_id, self)
         except FarsideError:
             logger.debug("a client left a server that has stopped")
+        except Exception:
+            logger.exception("thread %s: what a client held when it left waits for its deadline", self._thread_id)
 
     # --- from the engine (Listener) ---
 
