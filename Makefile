@@ -33,8 +33,8 @@ demo: $(PYTHON_READY) $(PAGE) ## Serve the example assistant on PORT (8700)
 
 ##### Test
 
-.PHONY: test test-python test-js e2e
-test: test-python test-js e2e ## Run all tests
+.PHONY: test test-python test-js test-package e2e
+test: test-python test-js test-package e2e ## Run all tests
 
 test-python: $(PYTHON_READY) ## Test the server
 	$(BIN)/pytest server/tests
@@ -42,13 +42,16 @@ test-python: $(PYTHON_READY) ## Test the server
 test-js: $(NODE_READY) ## Test the client
 	npm test -w client-js
 
+test-package: $(CLIENT) ## Test that the npm package installs and type-checks in a fresh project
+	node client-js/scripts/check-package.mjs
+
 e2e: $(PYTHON_READY) $(PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
 	$(BIN)/pytest e2e
 
 ##### Check
 
 .PHONY: check check-python check-js check-generated check-locks
-check: check-python check-js check-generated check-locks ## Run linters, type checkers and freshness checks
+check: check-python check-js check-generated check-locks size ## Run linters, type checkers, freshness and size checks
 
 check-python: $(PYTHON_READY) $(NODE_READY)
 	$(BIN)/ruff check
