@@ -1,0 +1,197 @@
+"""The app that the browser tests serve: an agent of each kind, which both do what the user's message says.
+
+A message is a plan in JSON. ``{"calls": [{"name", "args", "id"?}]}`` calls browser tools, all at once, and says as JSON
+how each of them ended; ``id`` is the call's id where a model chooses it. ``{"say": [piece, ...], "gate": name}`` says
+the pieces, each after the first when the gate was opened (``POST /gates/{name}``). The graph's model refuses a history
+in which a call has not exactly one answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall, ToolMessage
+from langchain_core.outputs import ChatGenerationChunk
+from pydantic import BaseModel, Field
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+import farside
+import farside.langgraph
+from e2e.browser.png import PNG, read_png
+from server.tests.langgraph.scripted import Streaming, calling, check_history
+
+HERE = Path(__file__).parent
+
+
+class LocationRequest(BaseModel):
+    """What ``getCurrentPosition`` takes."""
+
+    timeout: int | None = None
+
+
+class Position(BaseModel):
+    latitude: float
+    longitude: float
+    accuracy: float
+
+
+class Drawing(BaseModel):
+    """The left half in a color, the right half noise."""
+
+    width: int = Field(ge=1, le=1000)
+    height: int = Field(ge=1, le=1000)
+    color: str
+
+
+def _strings(*names: str) -> dict[str, Any]:
+    return {"properties": {name: {"type": "string"} for name in names}, "required": list(names)}
+
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "get_location", "args_schema": LocationRequest, "result_schema": Position, "timeout": 30},
+    {"name": "get_location_soon", "args_schema": LocationRequest, "result_schema": Position, "timeout": 1},
+    {"name": "copy_text", "args_schema": _strings("text")},
+    {"name": "copy_text_on_click", "args_schema": _strings("text")},
+    {"name": "paste_text"},
+    {"name": "remember", "args_schema": _strings("key", "value")},
+    {"name": "recall", "args_schema": _strings("key"), "idempotent": True},
+    {"name": "draw", "args_schema": Drawing},
+    {"name": "hold", "args_schema": _strings("name")},
+    {"name": "hold_again", "args_schema": _strings("name"), "idempotent": True},
+    {"name": "throw", "args_schema": _strings("message")},
+    {"name": "mislead", "result_schema": Position},
+    {"name": "ping", "args_schema": _strings("word")},  # the page takes only the word "ping"
+    {"name": "nowhere", "timeout": 1},  # no page has it
+]
+
+gates: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(0))
+
+
+async def pieces(plan: dict[str, Any]) -> AsyncGenerator[str]:
+    first, *others = plan["say"]
+    yield first
+    for piece in others:
+        await gates[plan["gate"]].acquire()
+        yield piece
+
+
+def succeeded(value: Any) -> dict[str, Any]:
+    return {"status": "success", "value": _described(value) if isinstance(value, bytes) else value}
+
+
+def failed(code: str, message: str) -> dict[str, Any]:
+    return {"status": "error", "code": code, "message": message}
+
+
+def _described(data: bytes) -> dict[str, Any]:
+    """What of the bytes arrived on the server."""
+    facts: dict[str, Any] = {"length": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    if data.startswith(PNG):
+        picture = read_png(data)
+        facts |= {"size": [picture.width, picture.height], "left": sorted(picture.colors(range(picture.width // 2)))}
+    return facts
+
+
+# --- an async function ---
+
+DECLARED = {each["name"]: farside.tool(**each) for each in TOOLS}
+
+
+async def function(turn: farside.Turn, _input: Any) -> None:
+    plan = json.loads(turn.text)
+    if "say" in plan:
+        await turn.say(pieces(plan))
+        return
+    calls = (_outcome(turn, each["name"], each["args"]) for each in plan["calls"])
+    await turn.say(json.dumps(await asyncio.gather(*calls)))
+
+
+async def _outcome(turn: farside.Turn, name: str, args: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return succeeded(await turn.call(DECLARED[name], **args))
+    except farside.ToolError as error:
+        return failed(error.code, error.message)
+
+
+# --- a LangGraph agent ---
+
+
+class Model(Streaming):
+    """Streams the pieces of a plan when its gate lets them through, everything else word by word."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        if messages[-1].type == "human" and "say" in (plan := json.loads(messages[-1].text)):
+            check_history(messages)
+            async for piece in pieces(plan):
+                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            return
+        for chunk in self._stream(messages):
+            yield chunk
+
+
+def script(messages: list[BaseMessage]) -> AIMessage:
+    """Calls what the plan says, or says how it ended."""
+    if messages[-1].type == "human":
+        planned = json.loads(messages[-1].text)["calls"]
+        return calling(*(_tool_call(each, f"call_{len(messages)}_{at}") for at, each in enumerate(planned)))
+    last = max(at for at, message in enumerate(messages) if message.type == "ai")
+    return AIMessage(json.dumps([_told(message) for message in messages[last + 1 :]]))
+
+
+def _tool_call(planned: dict[str, Any], call_id: str) -> ToolCall:
+    return ToolCall(type="tool_call", id=planned.get("id", call_id), name=planned["name"], args=planned["args"])
+
+
+def _told(message: BaseMessage) -> dict[str, Any]:
+    """What a tool message tells a model."""
+    assert isinstance(message, ToolMessage)
+    if message.status == "error":
+        told = re.fullmatch(r"Error \((\w+)\): (.*)", message.text, re.DOTALL)
+        return failed(*told.groups()) if told else failed("", message.text)
+    if message.artifact is not None:
+        return succeeded(message.artifact)
+    try:
+        return succeeded(json.loads(message.text))
+    except json.JSONDecodeError:
+        return succeeded(message.text)
+
+
+graph = create_agent(Model(script=script), [farside.langgraph.tool(**each) for each in TOOLS])
+
+
+# --- the app ---
+
+
+async def open_gate(request: Request) -> Response:
+    gates[request.path_params["name"]].release()
+    return Response(status_code=204)
+
+
+def make_app(settings: farside.Settings | None = None) -> Starlette:
+    served = farside.Farside({"function": function, "graph": graph}, store="sqlite:///farside.db", settings=settings)
+    routes = [
+        Mount("/farside", served),
+        Route("/gates/{name}", open_gate, methods=["POST"]),
+        Mount("/client", StaticFiles(directory=HERE.parents[1] / "client-js/dist")),
+        Mount("/", StaticFiles(directory=HERE / "page", html=True)),
+    ]
+    return Starlette(routes=routes, lifespan=served.lifespan)
+
+
+app = make_app()
+hasty = make_app(farside.Settings(lease_ms=1000))
+"""Gives up a page soon after it has gone."""
