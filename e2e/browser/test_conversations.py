@@ -90,6 +90,51 @@ def test_stop_ends_a_body_and_everything_after_it(open_tab: OpenTab, agent: str)
 
 
 @each_agent
+def test_stop_in_the_middle_of_a_text_leaves_all_pages_the_same(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
+    tab.submit({"say": ["One ", "two."], "gate": tab.thread})
+    tab.until("texts.at(-1) === 'One '")
+    tab.run("harness.thread.stop()")
+    view = tab.until("status === 'idle'")
+    assert all(message["text"] for message in view["messages"])
+    fresh = open_tab(agent, thread=tab.thread).until("status === 'idle' && messages.length > 0")
+    assert fresh["messages"] == view["messages"]
+
+
+@each_agent
+def test_a_message_that_is_stopped_at_once_is_not_lost(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
+    plan = json.dumps({"calls": [planned("hold", name="first")]})
+    tab.run(f"harness.thread.submit({json.dumps(plan)}); harness.thread.stop()")
+    tab.until("status === 'idle'")
+    assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "pong"}]
+    view = tab.view
+    assert [message["role"] for message in view["messages"]].count("human") == 2
+    fresh = open_tab(agent, thread=tab.thread).until("messages.length > 0")
+    assert (fresh["messages"], fresh["calls"]) == (view["messages"], view["calls"])
+
+
+@each_agent
+def test_a_fresh_page_shows_what_the_old_one_does(open_tab: OpenTab, agent: str) -> None:
+    """However the calls ended."""
+    tab = open_tab(agent)
+    drawing = {"width": 4, "height": 4, "color": "#ffffff"}
+    tab.ask(
+        planned("throw", message="no"),
+        planned("draw", **drawing),
+        planned("draw", **drawing | {"width": 0}),
+        planned("ping", word="pong"),
+        planned("nowhere"),
+    )
+    tab.call(planned("hold", name="first"))
+    tab.until_begun("hold")
+    tab.ask(planned("ping", word="ping"))
+    view = tab.view
+    fresh = open_tab(agent, thread=tab.thread).until("messages.length > 0")
+    assert (fresh["messages"], fresh["calls"]) == (view["messages"], view["calls"])
+
+
+@each_agent
 def test_a_new_message_cancels_the_call_that_is_open(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.call(planned("hold", name="first"))

@@ -269,7 +269,7 @@ class FunctionRuntime:
     async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
         return AgentState(values={"messages": fold(await events())})
 
-    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call]) -> None:
+    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call], input: Any) -> None:
         """Nothing to close: a function's history holds no tool messages."""
 
     def tool(self, name: str) -> ToolSpec | None:

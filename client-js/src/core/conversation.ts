@@ -11,8 +11,10 @@ export interface MessageRecord {
   readonly role: Message["role"] | "tool";
   blocks: Block[];
   streaming: boolean;
-  /** By the index of the block, or the position in `tool_calls`, that asked for the call. */
-  readonly toolCalls: Map<number, ToolCallRecord>;
+  /** By `id#n`: the n-th call of that id in the message, which may come from its blocks and from its `tool_calls`. */
+  readonly toolCalls: Map<string, ToolCallRecord>;
+  /** The keys of `toolCalls` by block or position, of the one source that is being read. */
+  readonly slots: Map<number, string>;
 }
 
 const ROLES: ReadonlyMap<unknown, MessageRecord["role"]> = new Map([
@@ -60,6 +62,7 @@ export class Conversation {
     } else if (role !== undefined) {
       const record = this.#record(typeof message["id"] === "string" ? message["id"] : fallbackId, role);
       record.blocks = content;
+      record.slots.clear();
       this.messages.touch(record);
       const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : content;
       for (const [index, call] of calls.entries()) this.#request(record, index, call);
@@ -84,12 +87,15 @@ export class Conversation {
     if (data.event === "message-start") {
       const record = this.#record(data.id, ROLES.get(data.role) ?? "ai");
       record.blocks = [];
+      record.slots.clear();
       this.#stream(record, true);
       this.#current.set(lane, record);
       return;
     }
     const id = data.message_id;
-    const record = id === undefined ? this.#current.get(lane) : this.#record(id, "ai");
+    const isEnd = data.event === "error" || data.event === "message-finish";
+    const known = id === undefined ? this.#current.get(lane) : this.#byId.get(id);
+    const record = known ?? (id === undefined || isEnd ? undefined : this.#record(id, "ai"));
     if (record === undefined) return;
     switch (data.event) {
       case "content-block-start":
@@ -105,10 +111,19 @@ export class Conversation {
         this.#stream(record, true);
         return;
       case "message-finish":
-      case "error":
         this.#stream(record, false);
         return;
+      case "error":
+        // A server that died in the middle of a message has it made again, as another message.
+        if (data.code === "interrupted" && record.streaming) this.#void(record);
+        else this.#stream(record, false);
+        return;
     }
+  }
+
+  /** The run goes on after its server died: what was being said is made again. */
+  runRecovered(): void {
+    for (const record of this.#streaming) this.#void(record);
   }
 
   /** The run is over: no message streams any more. */
@@ -120,11 +135,23 @@ export class Conversation {
   #record(id: string, role: MessageRecord["role"]): MessageRecord {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
-    const record: MessageRecord = { id, role, blocks: [], streaming: false, toolCalls: new Map() };
+    const record: MessageRecord = {
+      id,
+      role,
+      blocks: [],
+      streaming: false,
+      toolCalls: new Map(),
+      slots: new Map(),
+    };
     this.#byId.set(id, record);
     // A tool message is shown as the result of its call.
     if (role !== "tool") this.messages.add(record);
     return record;
+  }
+
+  #void(record: MessageRecord): void {
+    this.#streaming.delete(record);
+    this.remove(record.id);
   }
 
   #stream(record: MessageRecord, streaming: boolean): void {
@@ -137,8 +164,12 @@ export class Conversation {
   #request(record: MessageRecord, slot: number, call: unknown): void {
     if (!isObject(call) || typeof call["name"] !== "string" || typeof call["id"] !== "string") return;
     if (call["type"] !== undefined && call["type"] !== "tool_call") return;
+    const { id, name } = call as { id: string; name: string };
     const args = isObject(call["args"]) ? call["args"] : {};
-    this.toolCalls.requested(record, slot, { id: call["id"], name: call["name"], args });
+    const before = [...record.slots.values()].filter((key) => key.startsWith(`${id}#`)).length;
+    const key = record.slots.get(slot) ?? `${id}#${before}`;
+    record.slots.set(slot, key);
+    this.toolCalls.requested(record, key, { id, name, args });
   }
 }
 

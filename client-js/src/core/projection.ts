@@ -194,6 +194,7 @@ export class Projection {
     if (data.event !== "running" && data.run_id !== undefined && data.run_id === this.#lastRunId) return;
     switch (data.event) {
       case "running": {
+        if (data.input === undefined) this.#conversation.runRecovered();
         this.#runs(data.run_id);
         this.#error = null;
         const messages = isObject(data.input) ? data.input["messages"] : undefined;

@@ -34,14 +34,14 @@ export class ToolCalls {
     this.#touchMessage = touchMessage;
   }
 
-  /** An AI message asks for a call; `slot` tells the calls of one message apart. */
-  requested(message: MessageRecord, slot: number, call: { id: string; name: string; args: Args }): void {
-    let record = message.toolCalls.get(slot);
+  /** An AI message asks for a call; `key` tells the calls of one message apart. */
+  requested(message: MessageRecord, key: string, call: { id: string; name: string; args: Args }): void {
+    let record = message.toolCalls.get(key);
     if (record === undefined) {
       const unclaimed = this.#byId.get(call.id)?.find(({ message }) => message === undefined);
       record = unclaimed ?? this.#add(call);
       record.message = message;
-      message.toolCalls.set(slot, record);
+      message.toolCalls.set(key, record);
     }
     record.name = call.name;
     record.args = call.args;
@@ -156,7 +156,9 @@ export class ToolCalls {
   /** The run is over: what nobody answered stays without an answer. The calls of browser tools tell for themselves. */
   runEnded(): void {
     for (const record of this.#unfinished) {
-      if (record.interruptId === undefined) this.#move(record, "cancelled");
+      if (record.interruptId !== undefined) continue;
+      record.error = { code: "cancelled", message: "The run ended before the tool did." };
+      this.#move(record, "cancelled");
     }
   }
 
@@ -172,12 +174,10 @@ export class ToolCalls {
     const candidates = this.#byId
       .get(call.tool_call_id)
       ?.filter(({ interruptId }) => interruptId === undefined);
-    // A call that has ended may belong to a request that a tool message has answered; an open one may not.
-    const answered = call.result === undefined ? undefined : candidates?.[0];
-    const record =
-      candidates?.find(isUnfinished) ??
-      answered ??
-      this.#add({ id: call.tool_call_id, name: call.name, args: call.args ?? {} });
+    // Calls come in their order. One that has ended belongs to the first request, which a tool message may have
+    // answered; an open one to a request that nothing has answered.
+    const request = call.result === undefined ? candidates?.find(isUnfinished) : candidates?.[0];
+    const record = request ?? this.#add({ id: call.tool_call_id, name: call.name, args: call.args ?? {} });
     record.interruptId = call.interrupt_id;
     this.#byInterrupt.set(call.interrupt_id, record);
     this.#touch(record);

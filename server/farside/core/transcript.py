@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from farside.core.model import Event
@@ -20,6 +20,53 @@ def fold(events: Iterable[Event]) -> list[dict[str, Any]]:
         elif event.method == "messages":
             _message(messages, event.data)
     return list(messages.values())
+
+
+def unfinished(events: Iterable[Event], run_id: str) -> list[Event]:
+    """The starts of a run's messages that have not ended."""
+    started: dict[str, Event] = {}
+    for event in events:
+        if event.method != "messages" or event.run_id != run_id:
+            continue
+        if event.data["event"] == "message-start":
+            started[event.data.get("message_id", "")] = event
+        elif event.data["event"] in ("message-finish", "error"):
+            started.pop(event.data.get("message_id", ""), None)
+    return list(started.values())
+
+
+def endings(messages: Iterable[Sequence[Event]], *, keep: bool) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    """How messages end that will not be finished, as namespaces and data of events.
+
+    Args:
+        messages: the events of each, from its start.
+        keep: what was said so far stays, as far as it is text; otherwise the message is void.
+    """
+    found: list[tuple[tuple[str, ...], dict[str, Any]]] = []
+    for events in messages:
+        message_id = events[0].data["message_id"]
+        if not keep:
+            found.append((events[0].namespace, void(message_id)))
+            continue
+        texts: dict[int, str] = {}
+        for event in events:
+            if event.data["event"] == "content-block-start" and event.data["content"].get("type") == "text":
+                texts[event.data["index"]] = event.data["content"].get("text", "")
+            elif event.data["event"] == "content-block-delta" and event.data["index"] in texts:
+                texts[event.data["index"]] += event.data["delta"].get("text", "")
+            elif event.data["event"] == "content-block-finish":
+                texts.pop(event.data["index"], None)
+        for index, text in texts.items():
+            finish = {"event": "content-block-finish", "index": index, "content": {"type": "text", "text": text}}
+            found.append((events[0].namespace, {**finish, "message_id": message_id}))
+        found.append((events[0].namespace, {"event": "message-finish", "message_id": message_id}))
+    return found
+
+
+def void(message_id: str) -> dict[str, Any]:
+    """The data of the event that takes back an unfinished message."""
+    broken = {"message": "this message was not finished and does not count", "code": "interrupted"}
+    return {"event": "error", "message_id": message_id, **broken}
 
 
 def input_messages(value: Any) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from farside.core.calls import Action, Cancel
 from farside.core.model import Call, RunStatus
 from farside.core.ports import Emit, Leg, Opened, Runtime, StaleWrite
+from farside.core.transcript import endings, unfinished, void
 from farside.engine.desk import RunDesk
 from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
@@ -147,12 +148,22 @@ class Legs:
         store, run = self._engine.store, active.run
         if kind == "recover":
             answers = await self._settled(live, run.id)
+            await self._tell_recovery(live, active, runtime)
         replay = runtime.replays and kind != "start"
         journal = {entry.position: entry for entry in await store.journal(live.id, run.id)} if replay else {}
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
         # A copy of the input: what the agent does to it must not change what is stored.
         leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
         return leg, RunDesk(live, active, self._engine.bus, journal, calls)
+
+    async def _tell_recovery(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
+        """The run goes on; a message that was being written when its process died is made again, as another one."""
+        run = active.run
+        live.log.emit(run.id, Emit("lifecycle", {"event": "running", "graph_name": run.agent, "run_id": run.id}))
+        if runtime.replays:
+            return  # a replay writes the same message again
+        for event in unfinished(await live.log.replay(0), run.id):
+            live.log.emit(run.id, Emit("messages", void(event.data["message_id"]), event.namespace))
 
     async def _end(self, live: LiveThread, active: LiveRun, runtime: Runtime, failure: Exception | None) -> None:
         """The leg is over: the run pauses, resumes, or ends."""
@@ -189,7 +200,7 @@ class Legs:
         run = active.run
         try:
             answers = await self._settled(live, run.id)
-            await self._engine.runtime(run.agent).abandon(live.id, run.id, reason, answers)
+            await self._engine.runtime(run.agent).abandon(live.id, run.id, reason, answers, deepcopy(run.input))
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)
 
@@ -210,7 +221,10 @@ class Legs:
         changes: list[tuple[Call, Action]] = [(call, Cancel(reason)) for call in live.open_calls(active.run.id)]
         ended = replace(active.run, status=status, error=error)
         now = self._engine.clock.now()
-        await live.apply(changes, now, writes=[ended], drafts=[Draft(ended.id, "lifecycle", event)])
+        # A graph's state does not hold a message that was not finished; a function's history is what it said.
+        keep = self._engine.runtime(ended.agent).replays
+        last = [Draft(ended.id, "messages", data, where) for where, data in endings(live.log.unfinished, keep=keep)]
+        await live.apply(changes, now, writes=[ended], drafts=[*last, Draft(ended.id, "lifecycle", event)])
         live.log.forget_unfinished()
         for answer in active.answers.values():
             answer.cancel()

@@ -151,6 +151,11 @@ class ThreadLog:
             kept[:] = [e for e in kept if e.data["event"] != "content-block-delta" or e.data["index"] != index]
         kept.append(event)
 
+    @property
+    def unfinished(self) -> Sequence[Sequence[Event]]:
+        """The events of each message that is still being written."""
+        return list(self._unfinished.values())
+
     def forget_unfinished(self) -> None:
         """The run is over: blocks that never ended will not."""
         self._unfinished.clear()

@@ -9,6 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.constants import START
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from farside.core.model import Call, failure
@@ -128,15 +129,20 @@ class LangGraphRuntime:
         )
 
     async def abandon(
-        self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call] | None = None
+        self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call] | None = None, input: Any = None
     ) -> None:
         """Leave a history in which every tool call has its one tool message; nothing of the agent runs for it.
 
         Args:
             reason: told to the model as the failure ``cancelled`` of each call that has no answer.
             answers: the run's settled calls, by interrupt id: their results are kept.
+            input: the run's input; written now if the run was stopped before the graph had stored it.
         """
         snapshot = await self._snapshot(thread_id)
+        if _run_of(snapshot) != run_id and isinstance(input, dict):
+            config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "metadata": {_RUN_ID: run_id}}
+            await self._graph.aupdate_state(config, cast("dict[str, Any]", input), as_node=START)
+            snapshot = await self._snapshot(thread_id)
         if _run_of(snapshot) == run_id:
             await self._close(thread_id, snapshot, reason, answers or {})
             self._closed.note(thread_id, True)
