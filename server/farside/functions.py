@@ -269,8 +269,16 @@ class FunctionRuntime:
     async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
         return AgentState(values={"messages": fold(await events())})
 
-    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call], input: Any) -> None:
-        """Nothing to close: a function's history holds no tool messages."""
+    async def abandon(
+        self,
+        thread_id: str,
+        run_id: str,
+        reason: str,
+        answers: Mapping[str, Call],
+        input: Any,
+        said: Mapping[str, str],
+    ) -> None:
+        """Nothing to close: a function's history is what was said, and holds no tool messages."""
 
     def tool(self, name: str) -> ToolSpec | None:
         return self._tools.get(name)

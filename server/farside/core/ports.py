@@ -235,11 +235,19 @@ class Runtime(Protocol):
         """The agent's state. ``events()`` gives the thread's stored events, for runtimes that keep no state."""
         ...
 
-    async def abandon(self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call], input: Any) -> None:
+    async def abandon(
+        self,
+        thread_id: str,
+        run_id: str,
+        reason: str,
+        answers: Mapping[str, Call],
+        input: Any,
+        said: Mapping[str, str],
+    ) -> None:
         """The run will not go on: leave a history in which every tool call has its one tool message (L6).
 
         ``answers``: the run's settled calls, by interrupt id. ``input``: what the user said, which stays in the history
-        even if the agent did not come to it.
+        even if the agent did not come to it. ``said``: texts of unfinished messages, by message id, which stay too.
         """
         ...
 

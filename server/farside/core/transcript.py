@@ -35,32 +35,30 @@ def unfinished(events: Iterable[Event], run_id: str) -> list[Event]:
     return list(started.values())
 
 
-def endings(messages: Iterable[Sequence[Event]], *, keep: bool) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """How messages end that will not be finished, as namespaces and data of events.
+def text_so_far(events: Sequence[Event]) -> str | None:
+    """What an unfinished message has said, None when it has said nothing or does more than say something."""
+    texts: dict[int, str] = {}
+    for event in events:
+        data = event.data
+        if data["event"] == "content-block-start":
+            if data["content"].get("type") != "text":
+                return None
+            texts[data["index"]] = data["content"].get("text", "")
+        elif data["event"] == "content-block-delta":
+            texts[data["index"]] = texts.get(data["index"], "") + data["delta"].get("text", "")
+        elif data["event"] == "content-block-finish":
+            texts[data["index"]] = data["content"].get("text", "")
+    text = "".join(texts.values())
+    return text if text.strip() else None
 
-    Args:
-        messages: the events of each, from its start.
-        keep: what was said so far stays, as far as it is text; otherwise the message is void.
-    """
-    found: list[tuple[tuple[str, ...], dict[str, Any]]] = []
-    for events in messages:
-        message_id = events[0].data["message_id"]
-        if not keep:
-            found.append((events[0].namespace, void(message_id)))
-            continue
-        texts: dict[int, str] = {}
-        for event in events:
-            if event.data["event"] == "content-block-start" and event.data["content"].get("type") == "text":
-                texts[event.data["index"]] = event.data["content"].get("text", "")
-            elif event.data["event"] == "content-block-delta" and event.data["index"] in texts:
-                texts[event.data["index"]] += event.data["delta"].get("text", "")
-            elif event.data["event"] == "content-block-finish":
-                texts.pop(event.data["index"], None)
-        for index, text in texts.items():
-            finish = {"event": "content-block-finish", "index": index, "content": {"type": "text", "text": text}}
-            found.append((events[0].namespace, {**finish, "message_id": message_id}))
-        found.append((events[0].namespace, {"event": "message-finish", "message_id": message_id}))
-    return found
+
+def ending(events: Sequence[Event], text: str | None) -> list[dict[str, Any]]:
+    """The data of the events that end an unfinished message: with its text so far, or taking it back."""
+    message_id = events[0].data["message_id"]
+    if text is None:
+        return [void(message_id)]
+    finish = {"event": "content-block-finish", "index": 0, "content": {"type": "text", "text": text}}
+    return [{**finish, "message_id": message_id}, {"event": "message-finish", "message_id": message_id}]
 
 
 def void(message_id: str) -> dict[str, Any]:

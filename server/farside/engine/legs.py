@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from copy import deepcopy
 from dataclasses import replace
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from farside.core.calls import Action, Cancel
 from farside.core.model import Call, RunStatus
 from farside.core.ports import Emit, Leg, Opened, Runtime, StaleWrite
-from farside.core.transcript import endings, unfinished, void
+from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
 from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
@@ -89,12 +89,12 @@ class Legs:
         await self.stop(live)
         gone = {"event": "interrupted", "graph_name": active.run.agent, "run_id": active.run.id, "code": "cancelled"}
         try:
-            await self._close(live, active, "cancelled", None, gone, reason)
+            said = await self._close(live, active, "cancelled", None, gone, reason)
         except Exception:
             if was_moving:
                 self._launch(live, active, "recover")
             raise
-        await self._abandon(live, active, reason)
+        await self._abandon(live, active, reason, said)
 
     def _resume(self, live: LiveThread, active: LiveRun) -> None:
         answers, active.batch = active.batch, {}
@@ -193,14 +193,15 @@ class Legs:
             body = ErrorBody(code="agent_failed", message=message)
         failed = {"event": "failed", "graph_name": run.agent, "run_id": run.id}
         failed |= {"error": body.message, "code": body.code}
-        await self._close(live, active, "failed", body, failed, "the run failed")
-        await self._abandon(live, active, "the run failed")
+        said = await self._close(live, active, "failed", body, failed, "the run failed")
+        await self._abandon(live, active, "the run failed", said)
 
-    async def _abandon(self, live: LiveThread, active: LiveRun, reason: str) -> None:
+    async def _abandon(self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str]) -> None:
         run = active.run
         try:
             answers = await self._settled(live, run.id)
-            await self._engine.runtime(run.agent).abandon(live.id, run.id, reason, answers, deepcopy(run.input))
+            runtime = self._engine.runtime(run.agent)
+            await runtime.abandon(live.id, run.id, reason, answers, deepcopy(run.input), said)
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)
 
@@ -216,16 +217,24 @@ class Legs:
         error: ErrorBody | None,
         event: dict[str, Any],
         reason: str,
-    ) -> None:
-        """The run is over: one transaction for its status, its last event and the end of calls nobody waits for."""
+    ) -> dict[str, str]:
+        """The run is over: one transaction for its status, its last event, and the ends of its calls and messages.
+
+        Returns the texts of messages that were not finished, by id: what was said so far stays.
+        """
         changes: list[tuple[Call, Action]] = [(call, Cancel(reason)) for call in live.open_calls(active.run.id)]
         ended = replace(active.run, status=status, error=error)
         now = self._engine.clock.now()
-        # A graph's state does not hold a message that was not finished; a function's history is what it said.
-        keep = self._engine.runtime(ended.agent).replays
-        last = [Draft(ended.id, "messages", data, where) for where, data in endings(live.log.unfinished, keep=keep)]
+        unfinished = [(events, text_so_far(events)) for events in live.log.unfinished]
+        last = [
+            Draft(ended.id, "messages", data, events[0].namespace)
+            for events, text in unfinished
+            for data in ending(events, text)
+        ]
         await live.apply(changes, now, writes=[ended], drafts=[*last, Draft(ended.id, "lifecycle", event)])
         live.log.forget_unfinished()
         for answer in active.answers.values():
             answer.cancel()
         live.active = active.leg = None
+        root = [(events[0], text) for events, text in unfinished if not events[0].namespace]
+        return {start.data["message_id"]: text for start, text in root if text is not None}

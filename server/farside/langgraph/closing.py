@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from langchain_core.messages import AnyMessage, BaseMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Overwrite, StateSnapshot
 
@@ -32,6 +32,12 @@ async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, a
     for namespace, subgraph in lasting_subgraphs(graph):  # the others begin anew in the next run
         inner: RunnableConfig = {**config, "configurable": {"thread_id": thread_id, "checkpoint_ns": namespace}}
         await _close_one(graph, subgraph, inner, await graph.aget_state(inner), answer)
+
+
+async def add_messages(graph: Graph, config: RunnableConfig, messages: list[AIMessage]) -> None:
+    """Add messages to the end of a closed thread's ``messages``."""
+    await _write(graph, graph, config, {"messages": messages}, ())
+    await graph.aupdate_state(config, None, as_node=END)
 
 
 async def _close_one(

@@ -6,19 +6,18 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.constants import START
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from farside.core.model import Call, failure
 from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
 from farside.errors import FarsideError
-from farside.langgraph.closing import close
+from farside.langgraph.closing import add_messages, close
 from farside.langgraph.declarations import CONFIG_KEY, declarations_of
 from farside.langgraph.events import Events
-from farside.langgraph.graph import Graph, has_breakpoints, has_saver, is_graph
+from farside.langgraph.graph import START, Graph, has_breakpoints, has_saver, is_graph
 from farside.langgraph.pauses import new_call, resume_value
 from farside.langgraph.plain import plain
 from farside.langgraph.recent import Recent
@@ -129,7 +128,13 @@ class LangGraphRuntime:
         )
 
     async def abandon(
-        self, thread_id: str, run_id: str, reason: str, answers: Mapping[str, Call] | None = None, input: Any = None
+        self,
+        thread_id: str,
+        run_id: str,
+        reason: str,
+        answers: Mapping[str, Call] | None = None,
+        input: Any = None,
+        said: Mapping[str, str] | None = None,
     ) -> None:
         """Leave a history in which every tool call has its one tool message; nothing of the agent runs for it.
 
@@ -137,15 +142,22 @@ class LangGraphRuntime:
             reason: told to the model as the failure ``cancelled`` of each call that has no answer.
             answers: the run's settled calls, by interrupt id: their results are kept.
             input: the run's input; written now if the run was stopped before the graph had stored it.
+            said: texts of messages that the model had not finished, by message id; kept where the state has messages.
         """
         snapshot = await self._snapshot(thread_id)
         if _run_of(snapshot) != run_id and isinstance(input, dict):
-            config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "metadata": {_RUN_ID: run_id}}
+            config = self._config_of(thread_id, run_id)
             await self._graph.aupdate_state(config, cast("dict[str, Any]", input), as_node=START)
             snapshot = await self._snapshot(thread_id)
         if _run_of(snapshot) == run_id:
             await self._close(thread_id, snapshot, reason, answers or {})
+            if said and isinstance(_values(snapshot).get("messages"), list):
+                spoken = [AIMessage(text, id=message_id) for message_id, text in said.items()]
+                await add_messages(self._graph, self._config_of(thread_id, run_id), spoken)
             self._closed.note(thread_id, True)
+
+    def _config_of(self, thread_id: str, run_id: str) -> RunnableConfig:
+        return {"configurable": {"thread_id": thread_id}, "metadata": {_RUN_ID: run_id}}
 
     async def _tidied(self, thread_id: str) -> None:
         """Close what an earlier run left open: its process died before it was abandoned, or it knew nothing of us.
@@ -217,6 +229,11 @@ def _resume(calls: Iterable[Call]) -> _Entry:
         raise ValueError("expected the answers of the last pause, got none; LangGraph would do nothing")
     answers = {call.interrupt_id: resume_value(call) for call in settled}
     return _Entry(Command(resume=answers), tuple(call.tool_call_id for call in settled if call.kind == "tool"))
+
+
+def _values(snapshot: StateSnapshot) -> dict[str, Any]:
+    values = cast("Any", snapshot.values)
+    return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
 
 def _run_of(snapshot: StateSnapshot) -> Any:
