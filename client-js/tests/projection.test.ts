@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Projection } from "../src/core/projection.ts";
 import { Views } from "../src/core/views.ts";
+import { FarsideError } from "../src/errors.ts";
 import { Driver, event, openCall, SUCCESS } from "./messages.ts";
 
 const ai = (fields: object) => ({ type: "ai", content: "", id: "a1", ...fields });
@@ -38,6 +39,15 @@ describe("the thread's state", () => {
       interrupts: [],
       error: null,
     });
+  });
+
+  test("keeps why a submit was refused before it came", () => {
+    const projection = new Projection("t");
+    const refusal = new FarsideError("internal", "m");
+    projection.submitted({ runId: "r", messages: [{ type: "human", content: "Hi", id: "h" }] });
+    projection.submissionReplied("r", refusal);
+    projection.load();
+    expect(projection.snapshot()).toMatchObject({ error: refusal, messages: [], status: "idle" });
   });
 
   test("holds messages of all kinds", () => {

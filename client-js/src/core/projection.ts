@@ -36,6 +36,8 @@ export class Projection {
   readonly #unconfirmed = new Set<string>();
   #interrupts = NONE;
   #error: FarsideError | null = null;
+  /** Why the last submit was refused: that stays true when the thread's state comes after it. */
+  #refusal: FarsideError | null = null;
   #isStale = true;
   #snapshot: Snapshot | undefined;
 
@@ -98,7 +100,7 @@ export class Projection {
     this.#unconfirmed.clear();
     this.#interrupts = NONE;
     this.#status = "idle";
-    this.#error = null;
+    this.#error = this.#refusal;
     this.#runId = state?.run?.run_id;
     this.#lastRunId = undefined;
     const messages = state?.values["messages"];
@@ -130,7 +132,7 @@ export class Projection {
   /** The application has submitted something. */
   submitted(submission: Submission): void {
     this.#submissions.set(submission.runId, submission);
-    this.#error = null;
+    this.#error = this.#refusal = null;
     this.#show(submission);
     this.changed();
   }
@@ -145,7 +147,7 @@ export class Projection {
       if (isUnconfirmed && error !== null) this.#conversation.remove(String(id));
     }
     if (error !== null) {
-      this.#error = error;
+      this.#error = this.#refusal = error;
     } else if (this.#runId !== runId && this.#lastRunId !== runId) {
       this.#runs(runId);
     }
