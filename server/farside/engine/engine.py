@@ -162,7 +162,7 @@ class Engine:
         """What a new subscription starts from. Without ``since``: the newest run from its beginning."""
         async with self._threads.using(thread_id) as live:
             seq, unsettled = live.log.shown, list(live.calls.values())
-            after = since if since is not None else await self._before_run(thread_id)
+            after = since if since is not None else await self.before_run(thread_id)
             events = [event for event in await live.log.replay(after) if event.seq <= seq]
             return Snapshot(seq=seq, events=events, open=unsettled)
 
@@ -185,7 +185,7 @@ class Engine:
         async with self._threads.using(thread_id) as live:
             return live.log.shown
 
-    async def _before_run(self, thread_id: str) -> int:
+    async def before_run(self, thread_id: str) -> int:
         """The seq behind which the newest run's events are."""
         return max(0, await self._store.run_started_seq(thread_id) - 1)
 
@@ -345,7 +345,7 @@ class Engine:
             raise FarsideError("not_found", f"no thread {thread_id!r}; it comes into being with its first run")
         async with self._threads.using(thread_id) as live:
             # While a run is under way its agent may have said what it has not stored yet: its events tell.
-            seq = live.log.shown if live.active is None else await self._before_run(thread_id)
+            seq = live.log.shown if live.active is None else await self.before_run(thread_id)
 
             async def events() -> list[Event]:
                 return list(await live.log.replay(0))

@@ -162,7 +162,8 @@ class Legs:
         live.log.emit(run.id, Emit("lifecycle", {"event": "running", "graph_name": run.agent, "run_id": run.id}))
         if runtime.replays:
             return  # a replay writes the same message again
-        for event in unfinished(await live.log.replay(0), run.id):
+        events = await live.log.replay(await self._engine.before_run(live.id))
+        for event in unfinished(events, run.id):
             live.log.emit(run.id, Emit("messages", void(event.data["message_id"]), event.namespace))
 
     async def _end(self, live: LiveThread, active: LiveRun, runtime: Runtime, failure: Exception | None) -> None:
@@ -225,10 +226,10 @@ class Legs:
         changes: list[tuple[Call, Action]] = [(call, Cancel(reason)) for call in live.open_calls(active.run.id)]
         ended = replace(active.run, status=status, error=error)
         now = self._engine.clock.now()
-        unfinished = [(events, text_so_far(events)) for events in live.log.unfinished]
+        broken_off = [(events, text_so_far(events)) for events in live.log.unfinished]
         last = [
             Draft(ended.id, "messages", data, events[0].namespace)
-            for events, text in unfinished
+            for events, text in broken_off
             for data in ending(events, text)
         ]
         await live.apply(changes, now, writes=[ended], drafts=[*last, Draft(ended.id, "lifecycle", event)])
@@ -236,5 +237,5 @@ class Legs:
         for answer in active.answers.values():
             answer.cancel()
         live.active = active.leg = None
-        root = [(events[0], text) for events, text in unfinished if not events[0].namespace]
+        root = [(events[0], text) for events, text in broken_off if not events[0].namespace]
         return {start.data["message_id"]: text for start, text in root if text is not None}
