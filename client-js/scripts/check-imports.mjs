@@ -4,13 +4,14 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const base = ["errors", "wire", "core", "tool"];
-const client = [...base, "transport", "client"];
+const client = [...base, "transport", "journal", "client"];
 const MODULES = {
   errors: [],
   wire: ["errors"],
   core: ["errors", "wire"],
   tool: ["errors", "wire", "core"],
-  transport: client,
+  transport: [...base, "transport"],
+  journal: [...base, "transport"],
   client,
   react: [...client, "index"],
   tools: [...client, "index"],

@@ -3,17 +3,20 @@ export type { SubmitInput } from "./client/input.ts";
 export type { ClientOptions, IdKind } from "./client/options.ts";
 export type { Thread } from "./client/thread.ts";
 export type { AgentEvent, ToolEvent } from "./core/effects.ts";
+export type { Note } from "./core/note.ts";
 export type {
   ConnectionState,
   ContentBlock,
   Interrupt,
   Message,
+  QueuedRun,
   Snapshot,
   ThreadStatus,
   ToolCall,
   ToolCallState,
 } from "./core/snapshot.ts";
 export { FarsideError, type FarsideErrorOptions, TOOL_ERROR_CODES, type ToolErrorCode } from "./errors.ts";
+export type { Journal } from "./journal/journal.ts";
 export {
   type DeclaredTool,
   type ImplementOptions,

@@ -1,22 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Effect } from "../src/core/effects.ts";
-import { Driver, openCall, SUCCESS, WELCOME } from "./messages.ts";
+import { claimOf, Driver, openCall, presenceOf, SUCCESS, WELCOME } from "./messages.ts";
 
-const claimed = (fields: object = {}) => ({
-  interrupt_id: "i1",
-  tool_call_id: "c1",
-  name: "get_location",
-  args: { high: true },
-  lease_ms: 30_000,
-  ...fields,
-});
+const claimed = (fields: object = {}) => ({ ...claimOf(openCall()), ...fields });
 const failed = (code: string) => ({ status: "error", error: { code, message: code } }) as const;
 const phases = (effects: Effect[]) =>
   effects.flatMap((effect) => (effect.type === "tool" ? [effect.event.phase] : []));
 const executed = (effects: Effect[]) => effects.filter(({ type }) => type === "execute").length;
 
+const offered = (client_id: string) => ({ event: "offered", interrupt_id: "i1", client_id });
+const released = { event: "released", interrupt_id: "i1" };
+
 describe("a call", () => {
-  test("is claimed when it is opened, and executed when the claim is granted, with the reply's arguments", () => {
+  test("is claimed when it is offered, and executed when the claim is granted, with the reply's arguments", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
     expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
@@ -37,51 +33,98 @@ describe("a call", () => {
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running" }]);
   });
 
-  test("is claimed when the subscribe reply says that it is open", () => {
-    const driver = new Driver().welcome(undefined, []);
+  test("is claimed when the subscribe reply says that it is offered", () => {
+    const driver = new Driver().welcome(undefined, [openCall()]);
+    expect(driver.count("call.claim")).toBe(0);
     driver.close();
     driver.open();
     driver.subscribed([openCall()]);
     expect(driver.count("call.claim")).toBe(1);
   });
 
-  test("of a tool that the page does not have is left alone", () => {
+  test("is left alone until it is offered", () => {
+    const driver = new Driver().welcome(undefined, [openCall({ interrupt_id: "i0", state: "open" })]);
+    driver.event("calls", { event: "opened", ...openCall({ state: "open" }) });
+    expect(driver.sent).toEqual([]);
+    driver.event("calls", offered("other"));
+    driver.event("calls", released);
+    expect(driver.sent).toEqual([]);
+    expect(driver.snapshot.toolCalls).toMatchObject([{ state: "waiting" }, { state: "waiting" }]);
+    driver.event("calls", offered("me"));
+    expect(driver.sent.map(({ method }) => method)).toEqual(["call.claim"]);
+  });
+
+  test.each([
+    openCall({ state: "offered", client_id: "other" }),
+    openCall({ state: "claimed", client_id: "other" }),
+  ])("that is %j is left to the other client", (call) => {
+    const driver = new Driver().welcome(undefined, [call]);
+    driver.event("calls", { event: "opened", ...call, interrupt_id: "i2" });
+    expect(driver.sent).toEqual([]);
+    expect(driver.snapshot.toolCalls[0]?.state).toBe(call.state === "claimed" ? "running" : "waiting");
+  });
+
+  test("of a tool that the page does not have is declined, each time", () => {
     const driver = new Driver(["other"]).welcome();
     driver.event("calls", { event: "opened", ...openCall() });
-    expect(driver.sent).toEqual([]);
+    driver.event("calls", offered("me"));
+    const decline = { interrupt_id: "i1", reason: "not_implemented" };
+    expect(driver.sent.map(({ method, params }) => [method, params])).toEqual([
+      ["call.release", decline],
+      ["call.release", decline],
+    ]);
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "waiting" }]);
   });
 
-  test("that another client holds is left alone until it is released", () => {
-    const driver = new Driver().welcome(undefined, [openCall({ state: "claimed", client_id: "other" })]);
-    expect(driver.sent).toEqual([]);
-    expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running" }]);
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
+  test("that the page could not take at first is taken when it is offered again", () => {
+    const driver = new Driver([]).welcome();
+    driver.event("calls", { event: "opened", ...openCall() });
+    driver.note(driver.session.announce(presenceOf(["get_location"])));
+    expect(driver.count("call.claim")).toBe(0);
+    driver.event("calls", offered("me"));
     expect(driver.count("call.claim")).toBe(1);
   });
 
-  test("that was claimed under our id before this page's life is left to the server (L8)", () => {
-    const driver = new Driver().welcome(undefined, [openCall({ state: "claimed", client_id: "me" })]);
-    expect(driver.sent).toEqual([]);
-  });
-
   test("whose claim was granted while the connection was lost is claimed again", () => {
-    const driver = new Driver().welcome();
+    const driver = new Driver(undefined, { isSure: false }).welcome();
     driver.event("calls", { event: "opened", ...openCall() });
     driver.close();
     driver.open();
     driver.subscribed([openCall({ state: "claimed", client_id: "me" })]);
     expect(driver.count("call.claim")).toBe(2);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
     expect(executed(driver.reply("call.claim", claimed()))).toBe(1);
   });
 
-  test("that another client got first is left to it, until it is given back", () => {
+  test("whose claim was not granted while the connection was lost waits for its next offer", () => {
+    const driver = new Driver().welcome();
+    driver.event("calls", { event: "opened", ...openCall() });
+    driver.close();
+    driver.open();
+    driver.subscribed([openCall({ state: "offered", client_id: "other" })]);
+    expect(driver.count("call.claim")).toBe(1);
+    driver.event("calls", offered("me"));
+    expect(driver.count("call.claim")).toBe(2);
+  });
+
+  test("whose claim is refused waits for its next offer", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
     driver.refuse("call.claim", "claim_lost");
     driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
+    driver.event("calls", released);
     expect(driver.count("call.claim")).toBe(1);
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
+    driver.event("calls", offered("me"));
+    expect(driver.count("call.claim")).toBe(2);
+  });
+
+  test("that was offered anew before the refusal came is claimed again", () => {
+    const driver = new Driver().welcome();
+    driver.event("calls", { event: "opened", ...openCall() });
+    driver.event("calls", released);
+    driver.event("calls", offered("me"));
+    expect(driver.count("call.claim")).toBe(1);
+    driver.refuse("call.claim", "claim_lost");
     expect(driver.count("call.claim")).toBe(2);
   });
 
@@ -89,7 +132,7 @@ describe("a call", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
     driver.refuse("call.claim", "call_settled");
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
+    driver.event("calls", offered("me"));
     expect(driver.count("call.claim")).toBe(1);
   });
 
@@ -121,9 +164,13 @@ describe("a call", () => {
   test("is given back when the tool has gone meanwhile", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
-    driver.session.announce({ tools: [], visible: true, focused: true });
+    driver.session.announce(presenceOf([]));
     expect(driver.reply("call.claim", claimed())).toEqual([]);
-    expect(driver.last("call.release").params).toEqual({ interrupt_id: "i1", reason: "not_implemented" });
+    expect(driver.last("call.release").params).toEqual({
+      interrupt_id: "i1",
+      claim_id: "claim-1",
+      reason: "not_implemented",
+    });
   });
 });
 
@@ -140,8 +187,9 @@ describe("nothing runs twice", () => {
     driver.event("calls", opened);
     driver.reply("call.settle", { result: SUCCESS });
     driver.event("calls", opened);
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
-    expect(driver.count("call.claim")).toBe(1);
+    driver.event("calls", offered("me"));
+    expect(driver.count("call.settle")).toBe(1);
+    expect(driver.notes.map(({ result }) => result)).toEqual([undefined, SUCCESS]);
   });
 
   test("when a whole log is replayed (L7)", () => {
@@ -176,11 +224,34 @@ describe("nothing runs twice", () => {
     driver.execute();
     driver.close();
     driver.open();
-    const effects = driver.subscribed([openCall()]);
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
+    const effects = driver.subscribed([openCall({ state: "open" })]);
+    driver.event("calls", released);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
     expect(executed([...effects, ...driver.reply("call.claim", claimed())])).toBe(0);
     driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
-    expect(driver.last("call.settle").params).toEqual({ interrupt_id: "i1", result: SUCCESS });
+    expect(driver.last("call.settle").params).toEqual({
+      interrupt_id: "i1",
+      claim_id: "claim-1",
+      result: SUCCESS,
+    });
+  });
+
+  test("when our lease has ended meanwhile and the call is offered to us again: the body goes on", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    driver.close();
+    driver.open();
+    const renewal = driver.last("call.claim");
+    driver.subscribed([openCall()]);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
+    const effects = driver.reply("call.claim", claimed({ claim_id: "claim-2" }));
+    // The claim of before has ended, but that does not matter any more.
+    const late = { type: "error", id: renewal.id, error: "claim_lost", message: "" } as const;
+    effects.push(...driver.note(driver.session.receive(late, driver.now)));
+    expect(effects).toEqual([]);
+    expect(driver.notes.at(-1)).toMatchObject({ claimId: "claim-2" });
+    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+    expect(driver.last("call.settle").params).toMatchObject({ claim_id: "claim-2", result: SUCCESS });
   });
 });
 
@@ -237,8 +308,20 @@ describe("a claim", () => {
     driver.execute();
     const effects = driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
     expect(effects).toMatchObject([{ type: "abort" }, { type: "tool", event: { phase: "cancelled" } }]);
-    driver.event("calls", { event: "released", interrupt_id: "i1" });
-    expect(executed(driver.reply("call.claim", claimed()))).toBe(1);
+    driver.event("calls", offered("me"));
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
+    expect(executed(driver.reply("call.claim", claimed({ claim_id: "claim-2" })))).toBe(1);
+  });
+
+  test("that is lost while the call is offered to us again is made anew", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
+    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+    driver.event("calls", offered("me"));
+    driver.event("calls", offered("me"));
+    expect(driver.count("call.claim")).toBe(2);
+    expect(driver.count("call.settle")).toBe(0);
   });
 });
 
@@ -249,7 +332,11 @@ describe("an answer", () => {
     driver.now += 40;
     const effects = driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
     expect(effects).toMatchObject([{ type: "tool", event: { phase: "success", result: 1, duration: 40 } }]);
-    expect(driver.last("call.settle").params).toEqual({ interrupt_id: "i1", result: SUCCESS });
+    expect(driver.last("call.settle").params).toEqual({
+      interrupt_id: "i1",
+      claim_id: "claim-1",
+      result: SUCCESS,
+    });
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running" }]);
     driver.reply("call.settle", { result: SUCCESS });
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "answered", result: 1 }]);
@@ -364,7 +451,7 @@ describe("a call that ends while its body runs", () => {
       { type: "tool", event: { phase: "cancelled", error: { code } } },
     ]);
     expect(driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now))).toEqual([]);
-    expect(driver.note(driver.session.bodyProgress("i1", 1))).toEqual([]);
+    expect(driver.note(driver.session.bodyProgress("i1", 1, driver.now))).toEqual([]);
     expect(driver.count("call.settle")).toBe(0);
   });
 
@@ -392,27 +479,84 @@ describe("a call that ends while its body runs", () => {
 });
 
 describe("progress", () => {
-  test("shows at once, and is sent one at a time, the newest", () => {
+  const report = (driver: Driver, value: unknown) =>
+    driver.note(driver.session.bodyProgress("i1", value, driver.now));
+  const reply = (driver: Driver) => driver.reply("call.progress", { lease_ms: 30_000 });
+
+  test("shows at once, and is sent with the claim", () => {
     const driver = new Driver().welcome();
     driver.execute();
-    const effects = driver.note(driver.session.bodyProgress("i1", 1));
-    expect(effects).toMatchObject([{ type: "tool", event: { phase: "progress", result: 1 } }]);
-    driver.note(driver.session.bodyProgress("i1", 2));
-    driver.note(driver.session.bodyProgress("i1", 3));
-    expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running", progress: 3 }]);
+    expect(report(driver, 1)).toMatchObject([{ type: "tool", event: { phase: "progress", result: 1 } }]);
+    expect(driver.last("call.progress").params).toEqual({
+      interrupt_id: "i1",
+      claim_id: "claim-1",
+      value: 1,
+    });
+    report(driver, 2);
+    expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running", progress: 2 }]);
+  });
+
+  test("is sent one at a time: the newest, and always the last", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    for (const value of [1, 2, 3]) report(driver, value);
+    driver.tick(500);
     expect(driver.count("call.progress")).toBe(1);
-    driver.reply("call.progress", { lease_ms: 30_000 });
-    expect(driver.last("call.progress").params).toEqual({ interrupt_id: "i1", value: 3 });
-    driver.reply("call.progress", { lease_ms: 30_000 });
+    reply(driver);
+    expect(driver.last("call.progress").params).toMatchObject({ value: 3 });
+    reply(driver);
+    driver.tick(500);
     expect(driver.count("call.progress")).toBe(2);
+  });
+
+  test("is sent at most every 100 ms", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    reply(driver);
+    driver.now += 40;
+    report(driver, 2);
+    expect(driver.count("call.progress")).toBe(1);
+    expect(driver.session.bodyProgress("i1", 3, driver.now)).not.toContainEqual(
+      expect.objectContaining({ type: "wake" }),
+    );
+    driver.tick(59);
+    expect(driver.count("call.progress")).toBe(1);
+    driver.tick(1);
+    expect(driver.count("call.progress")).toBe(2);
+    expect(driver.last("call.progress").params).toMatchObject({ value: 3 });
+    reply(driver);
+    driver.tick(200);
+    report(driver, 4);
+    expect(driver.count("call.progress")).toBe(3);
+  });
+
+  test("wakes the page in time", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    const at = driver.now + 100;
+    reply(driver);
+    expect(driver.session.bodyProgress("i1", 2, driver.now)).toContainEqual({ type: "wake", at });
+  });
+
+  test("is not sent after the end", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    report(driver, 2);
+    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+    reply(driver);
+    driver.tick(200);
+    expect(driver.count("call.progress")).toBe(1);
   });
 
   test("renews the claim", () => {
     const driver = new Driver().welcome();
     driver.execute();
     driver.tick(14_000);
-    driver.note(driver.session.bodyProgress("i1", 1));
-    driver.reply("call.progress", { lease_ms: 30_000 });
+    report(driver, 1);
+    reply(driver);
     driver.tick(14_000);
     expect(driver.count("call.claim")).toBe(1);
   });
@@ -420,20 +564,43 @@ describe("progress", () => {
   test("tells when the call is gone", () => {
     const driver = new Driver().welcome();
     driver.execute();
-    driver.note(driver.session.bodyProgress("i1", 1));
+    report(driver, 1);
     expect(phases(driver.refuse("call.progress", "call_settled"))).toEqual(["cancelled"]);
   });
 
-  test("goes on after a lost connection", () => {
+  test("that could not be sent does no harm", () => {
     const driver = new Driver().welcome();
     driver.execute();
-    driver.note(driver.session.bodyProgress("i1", 1));
+    report(driver, 1);
+    expect(driver.refuse("call.progress", "too_large")).toEqual([]);
+    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+    expect(driver.count("call.settle")).toBe(1);
+  });
+
+  test("of a claim that was made anew since says nothing about the new one", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    driver.event("calls", offered("me"));
+    expect(driver.refuse("call.progress", "claim_lost")).toEqual([]);
+    driver.reply("call.claim", claimed({ claim_id: "claim-2" }));
+    driver.now += 100;
+    report(driver, 2);
+    expect(driver.last("call.progress").params).toMatchObject({ claim_id: "claim-2", value: 2 });
+  });
+
+  test("goes on after a lost connection, which may have lost the newest", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
     driver.close();
-    driver.note(driver.session.bodyProgress("i1", 2));
+    driver.open();
+    expect(driver.last("call.progress").params).toMatchObject({ value: 1 });
+    driver.close();
+    report(driver, 2);
     driver.open();
     driver.reply("client.announce", WELCOME);
-    driver.note(driver.session.bodyProgress("i1", 3));
-    expect(driver.last("call.progress").params).toEqual({ interrupt_id: "i1", value: 3 });
+    expect(driver.last("call.progress").params).toMatchObject({ value: 2 });
   });
 });
 
@@ -451,7 +618,7 @@ test("two calls are answered in any order, each with its own result", () => {
   driver.note(driver.session.bodyFinished("ib", { status: "success", value: "B" }, 0));
   driver.note(driver.session.bodyFinished("ia", { status: "success", value: "A" }, 0));
   expect(driver.sent.filter(({ method }) => method === "call.settle").map(({ params }) => params)).toEqual([
-    { interrupt_id: "ib", result: { status: "success", value: "B" } },
-    { interrupt_id: "ia", result: { status: "success", value: "A" } },
+    { interrupt_id: "ib", claim_id: "claim-1", result: { status: "success", value: "B" } },
+    { interrupt_id: "ia", claim_id: "claim-1", result: { status: "success", value: "A" } },
   ]);
 });

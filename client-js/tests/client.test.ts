@@ -12,8 +12,8 @@ import {
   tool,
 } from "../src/index.ts";
 import { FakeServer, ManualClock, quiet } from "../src/testing/index.ts";
-import { openCall, SUCCESS } from "./messages.ts";
-import { claimOf, grant, held, page } from "./page.ts";
+import { claimOf, openCall, SUCCESS } from "./messages.ts";
+import { grant, held, page } from "./page.ts";
 
 const description = "";
 const getLocation = tool({ name: "get_location", description }).implement(() => ({
@@ -35,7 +35,11 @@ describe.each(["msgpack", "json"] as const)("with %s", (encoding) => {
     await grant(connection, { args: { photo: new Uint8Array([1, 2]) } });
     const settle = await connection.take("call.settle");
     const value = [new Uint8Array([1, 2]), 2];
-    expect(settle.params).toEqual({ interrupt_id: "i1", result: { status: "success", value } });
+    expect(settle.params).toEqual({
+      interrupt_id: "i1",
+      claim_id: "claim-1",
+      result: { status: "success", value },
+    });
     connection.reply(settle, { result: { status: "success", value } });
     expect(thread.getSnapshot().toolCalls).toMatchObject([{ state: "answered", result: value }]);
     expect(heard.map(({ phase }) => phase)).toEqual(["start", "success"]);
@@ -88,7 +92,7 @@ describe("executing", () => {
     connection.repeat();
     const claim = await connection.take("call.claim");
     expect(connection.unread).toEqual([]);
-    connection.reply(claim, { ...claimOf(openCall()), lease_ms: 30_000 });
+    connection.reply(claim, claimOf(openCall()));
     connection.repeat();
     await quiet();
     expect(body).toHaveBeenCalledOnce();
@@ -211,6 +215,19 @@ describe("executing", () => {
       error: { code: "invalid_result", message: expect.stringContaining("too_large") },
     });
     expect(thread.getSnapshot().connection).toBe("open");
+  });
+
+  test("progress is sent in its own time, and at the latest then", async () => {
+    const body = held();
+    const { connection, clock, thread } = await page({ tools: [body.tool] });
+    await grant(connection);
+    for (const value of [1, 2, 3]) body.started[0]?.progress(value);
+    expect(thread.getSnapshot().toolCalls).toMatchObject([{ progress: 3 }]);
+    connection.reply(await connection.take("call.progress"), { lease_ms: 30_000 });
+    await quiet();
+    expect(connection.unread).toEqual([]);
+    await clock.advance(100);
+    expect((await connection.take("call.progress")).params).toMatchObject({ value: 3 });
   });
 
   test("progress that cannot be sent is the body's fault", async () => {
@@ -462,10 +479,13 @@ describe("tools", () => {
   test("can be replaced", async () => {
     const { connection, client, thread } = await page();
     connection.event("calls", { event: "opened", ...openCall() });
-    await quiet();
-    expect(connection.unread).toEqual([]);
+    expect((await connection.take("call.release")).params).toEqual({
+      interrupt_id: "i1",
+      reason: "not_implemented",
+    });
     client.setTools([getLocation]);
     expect((await connection.take("client.announce")).params.tools).toEqual([{ name: "get_location" }]);
+    connection.event("calls", { event: "offered", interrupt_id: "i1", client_id: "me" });
     connection.reply(await connection.take("call.claim"), { ...claimOf(openCall()), lease_ms: 1 });
     await connection.take("call.settle");
     expect(thread.getSnapshot().toolCalls).toMatchObject([{ state: "running" }]);
@@ -504,6 +524,68 @@ describe("tools", () => {
   });
 });
 
+describe("permissions", () => {
+  /** What a browser says about two permissions, and about no others. */
+  function stub() {
+    const statusOf = (state: string) => ({ state, onchange: null as (() => void) | null });
+    const statuses = { geolocation: statusOf("prompt"), "clipboard-read": statusOf("granted") };
+    const query = vi.fn(async ({ name }: { name: string }) => {
+      if (!(name in statuses)) throw new TypeError(`what is ${name}?`);
+      return statuses[name as keyof typeof statuses];
+    });
+    vi.stubGlobal("navigator", { permissions: { query } });
+    return { statuses, query };
+  }
+  const needing = (name: string, ...permissions: string[]) =>
+    tool({ name, description, permissions }).implement(() => 1);
+
+  test("that the tools need are announced, and announced again when they change", async () => {
+    const { statuses, query } = stub();
+    const tools = [needing("a", "geolocation", "telepathy"), needing("b", "geolocation"), getLocation];
+    const { connection, client } = await page({ tools });
+    expect(connection.received[0]?.params).toMatchObject({
+      tools: [
+        { name: "a", permissions: ["geolocation", "telepathy"] },
+        { name: "b", permissions: ["geolocation"] },
+        { name: "get_location" },
+      ],
+      permissions: { geolocation: "prompt" },
+    });
+    expect(query).toHaveBeenCalledTimes(2);
+    statuses.geolocation.state = "denied";
+    statuses.geolocation.onchange?.();
+    statuses.geolocation.onchange?.();
+    await quiet();
+    expect(connection.unread.map(({ params }) => params["permissions"])).toEqual([{ geolocation: "denied" }]);
+    client.close();
+    statuses.geolocation.onchange?.();
+    await quiet();
+    expect(connection.unread).toHaveLength(1);
+  });
+
+  test("of tools that come later are asked about then", async () => {
+    stub();
+    const { connection, client } = await page();
+    client.setTools([needing("a", "clipboard-read")]);
+    await quiet();
+    const announced = connection.unread.map(({ params }) => params["permissions"]);
+    expect(announced).toEqual([{}, { "clipboard-read": "granted" }]);
+  });
+
+  test("are none where the browser tells of none", async () => {
+    const { connection } = await page({ tools: [needing("a", "geolocation")] });
+    expect(connection.received[0]?.params).toMatchObject({ permissions: {} });
+  });
+
+  test("are not asked about before anything is used", async () => {
+    const { query } = stub();
+    const client = createClient({ url: "ws://server", agent: "a", tools: [needing("a", "geolocation")] });
+    client.setTools([needing("b", "geolocation")]);
+    await quiet();
+    expect(query).not.toHaveBeenCalled();
+  });
+});
+
 describe("the page", () => {
   test("tells whether it is seen and has the focus", async () => {
     const document = Object.assign(new EventTarget(), {
@@ -525,6 +607,45 @@ describe("the page", () => {
       { visible: true, focused: false },
       { visible: false, focused: false },
     ]);
+  });
+
+  test("connects anew at once when it comes out of the back/forward cache, or is thawed", async () => {
+    const document = Object.assign(new EventTarget(), {
+      visibilityState: "visible",
+      hasFocus: (): boolean => true,
+    });
+    const window = new EventTarget();
+    vi.stubGlobal("document", document);
+    vi.stubGlobal("addEventListener", window.addEventListener.bind(window));
+    const { server, connection, thread } = await page({ random: () => 0.5 });
+    const show = (persisted: boolean) => Object.assign(new Event("pageshow"), { persisted });
+    window.dispatchEvent(show(false));
+    document.dispatchEvent(new Event("freeze"));
+    await quiet();
+    expect(connection.isOpen).toBe(true);
+    window.dispatchEvent(show(true));
+    expect(connection.isOpen).toBe(false);
+    const second = await server.connection();
+    await second.welcome();
+    expect(thread.getSnapshot().connection).toBe("open");
+    document.dispatchEvent(new Event("resume"));
+    expect(second.isOpen).toBe(false);
+    await server.connection();
+    expect(server.connections).toHaveLength(3);
+  });
+
+  test("answers the server's pings, and connects anew when a message got lost", async () => {
+    const { server, connection } = await page({ random: () => 0.5 });
+    connection.event("custom", { payload: 1 });
+    connection.sendFrame("what?");
+    connection.ping();
+    connection.reply(await connection.take("connection.ping"), {});
+    connection.ping();
+    await connection.take("connection.ping");
+    connection.repeat();
+    connection.ping();
+    expect(connection.isOpen).toBe(false);
+    await server.connection();
   });
 
   test("speaks JSON to a server that prefers it", async () => {
@@ -586,6 +707,7 @@ describe("the page", () => {
       random: () => 0.5,
     });
     const thread = client.thread("t");
+    await quiet();
     expect(thread.getSnapshot().error).toMatchObject({
       code: "unavailable",
       message: expect.stringContaining("insecure"),
@@ -677,7 +799,7 @@ describe("threads", () => {
     client.thread("t");
     const connection = await server.connection();
     await connection.welcome();
-    vi.advanceTimersByTime(20_000);
+    vi.advanceTimersByTime(30_000);
     expect((await connection.take()).method).toBe("connection.ping");
     client.close();
     expect(vi.getTimerCount()).toBe(0);

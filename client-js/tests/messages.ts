@@ -1,13 +1,22 @@
 import type { Effect } from "../src/core/effects.ts";
+import type { Note } from "../src/core/note.ts";
 import { Session } from "../src/core/session.ts";
 import type { Snapshot } from "../src/core/snapshot.ts";
-import type { Call, Command, Event, Method, Result, ToolResult } from "../src/wire/messages.ts";
+import type {
+  Call,
+  Command,
+  Event,
+  Method,
+  Result,
+  ServerMessage,
+  ToolResult,
+} from "../src/wire/messages.ts";
 
 export const LIMITS = { frame_bytes: 1_000_000, depth: 64, items: 1_000_000 };
 export const WELCOME: Result<"client.announce"> = { ping_ms: 20_000, lease_ms: 30_000, limits: LIMITS };
 export const SUCCESS: ToolResult = { status: "success", value: 1 };
 
-/** A call that waits for a page. */
+/** A call that is offered to the page `me`, unless it is told otherwise. */
 export function openCall(fields: Partial<Call> = {}): Call {
   return {
     interrupt_id: "i1",
@@ -15,7 +24,27 @@ export function openCall(fields: Partial<Call> = {}): Call {
     run_id: "run-1",
     name: "get_location",
     args: { high: true },
-    state: "open",
+    state: "offered",
+    ...(fields.state === undefined ? { client_id: "me" } : {}),
+    ...fields,
+  };
+}
+
+/** The reply to the claim of a call. */
+export function claimOf({ interrupt_id, tool_call_id, name, args }: Call, claim_id = "claim-1") {
+  return { interrupt_id, claim_id, tool_call_id, name, args, lease_ms: 30_000 };
+}
+
+/** A note of that call, as a page that is gone has left it. */
+export function noteOf(fields: Partial<Note> = {}): Note {
+  return {
+    threadId: "t",
+    interruptId: "i1",
+    claimId: "claim-1",
+    clientId: "me",
+    name: "get_location",
+    toolCallId: "c1",
+    startedAt: 1_000_000,
     ...fields,
   };
 }
@@ -25,20 +54,37 @@ export function event(seq: number, method: string, data: object, namespace: stri
   return { type: "event", event_id: `e${seq}`, seq, method, params: { namespace, timestamp: 0, data } };
 }
 
+/** What a page with these tools announces. */
+export function presenceOf(tools: readonly string[], fields: object = {}) {
+  const declared = tools.map((name) => ({ name }));
+  return { tools: declared, visible: true, focused: true, permissions: {}, ...fields };
+}
+
+/** How a {@link Driver} begins. */
+interface DriverOptions {
+  readonly isSure?: boolean;
+  readonly notes?: readonly Note[];
+  /** Whether notes are stored at once; else they are effects, and the test says when. */
+  readonly isNoting?: boolean;
+}
+
 /** Drives a session the way a page does, and remembers the commands it sends. */
 export class Driver {
   readonly session: Session;
   readonly sent: Command[] = [];
+  /** What the journal has been told to note, in order. */
+  readonly notes: Note[] = [];
   now = 1_000_000;
   seq = 0;
+  /** How many messages the connection has brought. */
+  received = 0;
+  readonly #isNoting: boolean;
 
-  constructor(tools: readonly string[] = ["get_location"]) {
-    this.session = new Session({
-      threadId: "t",
-      clientId: "me",
-      agent: "assistant",
-      presence: { tools, visible: true, focused: true },
-    });
+  constructor(tools: readonly string[] = ["get_location"], options: DriverOptions = {}) {
+    const { isSure = true, notes = [], isNoting = true } = options;
+    this.#isNoting = isNoting;
+    this.session = new Session({ threadId: "t", agent: "assistant", presence: presenceOf(tools) });
+    this.session.begin({ clientId: "me", isSure }, notes, this.now);
   }
 
   get snapshot(): Snapshot {
@@ -47,11 +93,33 @@ export class Driver {
 
   /** Notes what an input had sent; returns the other effects. */
   note(effects: Effect[]): Effect[] {
-    for (const effect of effects) if (effect.type === "send") this.sent.push(effect.message);
-    return effects.filter(({ type }) => type !== "send" && type !== "changed" && type !== "wake");
+    return effects.flatMap((effect) => {
+      switch (effect.type) {
+        case "send":
+          this.sent.push(effect.message);
+          return [];
+        case "changed":
+        case "wake":
+          return [];
+        case "note":
+          this.notes.push(effect.note);
+          return this.#isNoting ? this.noted(effect.note) : [effect];
+        case "forget":
+          return this.#isNoting ? [] : [effect];
+        default:
+          return [effect];
+      }
+    });
+  }
+
+  /** The journal has stored a note: the newest, unless it is told otherwise. */
+  noted(note = this.notes.at(-1)): Effect[] {
+    if (note === undefined) throw new Error("expected the session to note something");
+    return this.note(this.session.noted(note, this.now));
   }
 
   open(): Effect[] {
+    this.received = 0;
     return this.note(this.session.opened(this.now));
   }
 
@@ -75,19 +143,29 @@ export class Driver {
     const { id } = this.last(method);
     const meta = { applied_through_seq: seq };
     const message = { type: "success", id, result: result as Record<string, unknown>, meta } as const;
-    return this.note(this.session.receive(message, this.now));
+    return this.receive(message);
   }
 
   /** Refuses the newest command of this method. */
   refuse(method: Method, error: string, retryable = false): Effect[] {
     const { id } = this.last(method);
-    return this.note(this.session.receive({ type: "error", id, error, message: error, retryable }, this.now));
+    return this.receive({ type: "error", id, error, message: error, retryable });
   }
 
   /** The thread's next event. */
   event(method: string, data: object, namespace: string[] = []): Effect[] {
     this.seq += 1;
-    return this.note(this.session.receive(event(this.seq, method, data, namespace), this.now));
+    return this.receive(event(this.seq, method, data, namespace));
+  }
+
+  /** The server pings, and has counted that many messages more than have come. */
+  ping(difference = 0): Effect[] {
+    return this.receive({ type: "ping", sent: this.received + difference });
+  }
+
+  receive(message: ServerMessage): Effect[] {
+    this.received += 1;
+    return this.note(this.session.receive(message, this.now));
   }
 
   tick(ms: number): Effect[] {
@@ -119,7 +197,6 @@ export class Driver {
   execute(fields: Partial<Call> = {}): Effect[] {
     const call = openCall(fields);
     this.event("calls", { event: "opened", ...call });
-    const { interrupt_id, tool_call_id, name, args } = call;
-    return this.reply("call.claim", { interrupt_id, tool_call_id, name, args, lease_ms: 30_000 });
+    return this.reply("call.claim", claimOf(call));
   }
 }

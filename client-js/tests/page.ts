@@ -1,7 +1,14 @@
 import { type ClientOptions, createClient, type ToolEvent, tool } from "../src/index.ts";
-import { type FakeConnection, FakeServer, ManualClock, quiet, type Welcome } from "../src/testing/index.ts";
+import {
+  type FakeConnection,
+  FakeServer,
+  ManualClock,
+  MemoryJournal,
+  quiet,
+  type Welcome,
+} from "../src/testing/index.ts";
 import type { Call } from "../src/wire/messages.ts";
-import { openCall } from "./messages.ts";
+import { claimOf, openCall } from "./messages.ts";
 
 /** What {@link page} takes besides a client's options. */
 export interface PageOptions extends Partial<ClientOptions> {
@@ -17,6 +24,8 @@ export async function page({ welcome = {}, ...options }: PageOptions = {}) {
     url: "ws://server",
     agent: "assistant",
     WebSocket: server.WebSocket,
+    clientId: "me",
+    journal: new MemoryJournal(),
     clock,
     random: () => 0,
     onTool: (event) => heard.push(event),
@@ -33,23 +42,28 @@ export async function grant(connection: FakeConnection, fields: Partial<Call> = 
   const call = openCall(fields);
   connection.event("calls", { event: "opened", ...call });
   const claim = await connection.take("call.claim");
-  connection.reply(claim, { ...claimOf(call), lease_ms: 30_000 });
+  connection.reply(claim, claimOf(call));
   await quiet();
-}
-
-export function claimOf({ interrupt_id, tool_call_id, name, args }: Call) {
-  return { interrupt_id, tool_call_id, name, args };
 }
 
 /** A tool whose body ends when the test says so. */
 export function held(name = "get_location") {
   const started: { args: unknown; signal: AbortSignal; progress: (value: unknown) => void }[] = [];
   let resolve: (value: unknown) => void = () => {};
-  const implementation = tool({ name, description: "" }).implement((args, { signal, progress }) => {
-    started.push({ args, signal, progress });
-    return new Promise((settle) => {
-      resolve = settle;
-    });
+  const result = new Promise((settle) => {
+    resolve = settle;
   });
-  return { tool: implementation, started, end: (value: unknown) => resolve(value) };
+  const body = {
+    started,
+    /** Called when the body begins. */
+    begun: () => {},
+    /** The body returns this, or will at once. */
+    end: (value: unknown) => resolve(value),
+    tool: tool({ name, description: "" }).implement((args, { signal, progress }) => {
+      started.push({ args, signal, progress });
+      body.begun();
+      return result;
+    }),
+  };
+  return body;
 }

@@ -37,6 +37,7 @@ describe("the thread's state", () => {
       messages: [],
       toolCalls: [],
       interrupts: [],
+      queued: [],
       error: null,
     });
   });
@@ -479,7 +480,7 @@ describe("structural sharing", () => {
   test("a snapshot is the same until something changes", () => {
     const driver = new Driver().welcome();
     const before = driver.snapshot;
-    driver.tick(20_000);
+    driver.tick(30_000);
     driver.reply("connection.ping", {});
     driver.event("values", { messages: [] });
     driver.event("custom", { payload: 1 });

@@ -1,23 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { Session } from "../src/core/session.ts";
 import { FarsideError } from "../src/errors.ts";
-import { Driver, event, openCall, WELCOME } from "./messages.ts";
+import { claimOf, Driver, event, openCall, presenceOf, WELCOME } from "./messages.ts";
 
 const CHANNELS = ["lifecycle", "messages", "tools", "calls", "input", "custom"];
 const hello = { type: "human", content: "Hello", id: "m1" };
 const submission = { runId: "run-1", messages: [hello] };
 
 function newSession(): Session {
-  const presence = { tools: ["get_location"], visible: true, focused: false };
-  return new Session({ threadId: "t", clientId: "me", agent: "assistant", presence });
+  const presence = presenceOf(["get_location"], { focused: false });
+  return new Session({ threadId: "t", agent: "assistant", presence });
 }
+
+const me = { clientId: "me", isSure: true };
 
 describe("the connection", () => {
   test("is asked for, once", () => {
     const session = newSession();
-    expect(session.connect(5)).toEqual([
+    expect(session.connect(4)).toEqual([{ type: "changed" }]);
+    expect(session.begin(me, [], 5)).toEqual([
       { type: "connect", at: 5 },
-      { type: "changed" },
       { type: "wake", at: 15_005 },
     ]);
     expect(session.connect(6)).toEqual([]);
@@ -25,7 +27,7 @@ describe("the connection", () => {
 
   test("begins with announcing and reading the state, and then subscribes from there", () => {
     const session = newSession();
-    session.connect(0);
+    session.begin(me, [], 0);
     expect(session.opened(10)).toEqual([
       {
         type: "send",
@@ -92,7 +94,7 @@ describe("the connection", () => {
 
   test("that does not open is given up", () => {
     const session = newSession();
-    session.connect(0);
+    session.begin(me, [], 0);
     expect(session.tick(14_999, 0.5)).toEqual([{ type: "wake", at: 15_000 }]);
     expect(session.tick(15_000, 0.5)).toEqual([
       { type: "drop" },
@@ -125,23 +127,122 @@ describe("the connection", () => {
     expect(driver.snapshot.status).toBe("running");
   });
 
-  test("pings, and is given up when nothing comes back", () => {
+  test("is proven by an answer to each ping of the server", () => {
     const driver = new Driver().welcome();
-    expect(driver.tick(20_000)).toEqual([]);
+    expect(driver.ping()).toEqual([]);
+    expect(driver.sent.map(({ method }) => method)).toEqual(["connection.ping"]);
+    driver.reply("connection.ping", {});
+    driver.event("custom", { payload: 1 });
+    expect(driver.ping()).toEqual([]);
+    expect(driver.count("connection.ping")).toBe(2);
+  });
+
+  test.each([-1, 1])("on which messages got lost, or came twice (%i), is given up at once", (difference) => {
+    const driver = new Driver().welcome();
+    driver.ping();
+    driver.sent.length = 0;
+    expect(driver.ping(difference)).toEqual([{ type: "drop" }, { type: "connect", at: driver.now }]);
+    expect(driver.sent).toEqual([]);
+    expect(driver.snapshot.connection).toBe("connecting");
+    // What got lost may be older than the newest that has come.
+    driver.open();
+    expect(driver.sent.map(({ method }) => method)).toEqual(["client.announce", "state.get"]);
+    driver.reply("state.get", { values: { messages: [hello] } }, 3);
+    expect(driver.last("subscription.subscribe").params).toMatchObject({ since: 3 });
+    expect(driver.ping()).toEqual([]);
+  });
+
+  test("counts what it cannot read too", () => {
+    const driver = new Driver().welcome();
+    driver.received += 1;
+    driver.note(driver.session.receive(new FarsideError("malformed_frame", "what?"), driver.now));
+    expect(driver.snapshot.error?.code).toBe("malformed_frame");
+    expect(driver.ping()).toEqual([]);
+  });
+
+  test("pings when nothing has come for a while, and is given up when nothing comes back", () => {
+    const driver = new Driver().welcome();
+    driver.tick(29_999);
+    expect(driver.count("connection.ping")).toBe(0);
+    driver.tick(1);
     expect(driver.count("connection.ping")).toBe(1);
     driver.reply("connection.ping", {});
-    driver.tick(20_000);
+    driver.tick(30_000);
     expect(driver.count("connection.ping")).toBe(2);
-    expect(driver.tick(20_000)).toEqual([{ type: "drop" }, { type: "connect", at: driver.now + 250 }]);
+    driver.tick(9_999);
+    expect(driver.count("connection.ping")).toBe(2);
+    expect(driver.tick(1)).toEqual([{ type: "drop" }, { type: "connect", at: driver.now + 250 }]);
     expect(driver.snapshot.connection).toBe("connecting");
+  });
+
+  test("does not ping while something comes", () => {
+    const driver = new Driver().welcome();
+    for (let count = 0; count < 10; count++) {
+      driver.tick(15_000);
+      driver.event("custom", { payload: count });
+    }
+    expect(driver.count("connection.ping")).toBe(0);
   });
 
   test("is not given up because the page slept", () => {
     const driver = new Driver().welcome();
+    driver.note(driver.session.submit({}, submission, "ticket"));
+    driver.event("custom", { payload: 0 });
     expect(driver.tick(3_600_000)).toEqual([]);
     expect(driver.count("connection.ping")).toBe(1);
-    driver.event("custom", { payload: 1 });
+    driver.now += 10;
+    expect(driver.event("custom", { payload: 1 })).toMatchObject([{ type: "custom" }]);
     expect(driver.tick(20_000)).toEqual([]);
+  });
+
+  test("that leaves a command without a reply while others come is given up", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit({}, submission, "ticket"));
+    const comes = () => driver.event("custom", { payload: 1 });
+    for (let passed = 0; passed < 40_000; passed += 10_000) {
+      expect(comes()).toMatchObject([{ type: "custom" }]);
+      driver.now += 10_000;
+    }
+    expect(comes()).toEqual([{ type: "drop" }, { type: "connect", at: driver.now }]);
+    driver.open();
+    expect(driver.count("run.start")).toBe(2);
+  });
+
+  test("is not given up for a command of the connection before", () => {
+    const driver = new Driver();
+    driver.open();
+    driver.event("custom", { payload: 1 });
+    driver.close();
+    driver.now += 60_000;
+    driver.open();
+    // Its commands have the same ids, and replies may come in another order.
+    expect(driver.refuse("state.get", "not_found")).toEqual([]);
+    expect(driver.snapshot.connection).toBe("open");
+  });
+
+  test("is not given up when the reply comes at last", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit({}, submission, "ticket"));
+    for (let passed = 0; passed < 40_000; passed += 10_000) {
+      driver.event("custom", { payload: 1 });
+      driver.now += 10_000;
+    }
+    expect(driver.reply("run.start", { run_id: "run-1" })).toMatchObject([{ type: "replied", error: null }]);
+    expect(driver.event("custom", { payload: 1 })).toMatchObject([{ type: "custom" }]);
+  });
+
+  test("that may have missed something while the page was frozen is given up at once", () => {
+    const driver = new Driver();
+    const anew = [{ type: "drop" }, { type: "connect", at: driver.now }];
+    // Also one that is not open yet.
+    expect(driver.note(driver.session.reconnect(driver.now))).toEqual(anew);
+    driver.welcome();
+    expect(driver.note(driver.session.reconnect(driver.now))).toEqual(anew);
+    driver.close();
+    expect(driver.note(driver.session.reconnect(driver.now))).toEqual(anew);
+    driver.session.close();
+    expect(driver.session.reconnect(driver.now)).toEqual([]);
+    expect(newSession().reconnect(0)).toEqual([{ type: "changed" }]);
   });
 
   test("asks again for what the server could not give", () => {
@@ -366,14 +467,7 @@ describe("stop", () => {
       { type: "tool", event: { phase: "cancelled", error: { code: "cancelled" } } },
     ]);
     expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i2" });
-    const late = driver.reply("call.claim", {
-      interrupt_id: "i2",
-      tool_call_id: "c1",
-      name: "get_location",
-      args: {},
-      lease_ms: 1,
-    });
-    expect(late).toEqual([]);
+    expect(driver.reply("call.claim", claimOf(openCall({ interrupt_id: "i2" })))).toEqual([]);
     expect(driver.note(driver.session.bodyFinished("i1", { status: "success", value: 1 }, 0))).toEqual([]);
     expect(driver.count("call.settle")).toBe(0);
   });
@@ -458,20 +552,24 @@ describe("interrupts", () => {
 describe("announce", () => {
   test("tells what has changed, and only that something has", () => {
     const driver = new Driver(["a"]).welcome();
-    driver.note(driver.session.announce({ tools: ["a"], visible: true, focused: true }));
+    driver.note(driver.session.announce(presenceOf(["a"])));
     expect(driver.sent).toEqual([]);
-    driver.note(driver.session.announce({ tools: ["a"], visible: false, focused: true }));
-    driver.note(driver.session.announce({ tools: ["a", "b"], visible: false, focused: true }));
+    driver.note(driver.session.announce(presenceOf(["a"], { visible: false })));
+    driver.note(driver.session.announce(presenceOf(["a", "b"], { visible: false })));
+    const permissions = { geolocation: "denied" };
+    driver.note(driver.session.announce(presenceOf(["a", "b"], { visible: false, permissions })));
     expect(driver.sent.map(({ params }) => params)).toMatchObject([
-      { visible: false, tools: [{ name: "a" }] },
+      { client_id: "me", visible: false, tools: [{ name: "a" }], permissions: {} },
       { visible: false, tools: [{ name: "a" }, { name: "b" }] },
+      { permissions },
     ]);
   });
 
-  test("claims what has become possible", () => {
-    const driver = new Driver([]).welcome(undefined, [openCall()]);
-    driver.note(driver.session.announce({ tools: ["get_location"], visible: true, focused: true }));
-    expect(driver.sent.map(({ method }) => method)).toEqual(["client.announce", "call.claim"]);
+  test("tells what each tool cannot do without", () => {
+    const driver = new Driver([]).welcome();
+    const tools = [{ name: "a", permissions: ["geolocation"] }];
+    driver.note(driver.session.announce({ ...presenceOf([]), tools } as never));
+    expect(driver.last("client.announce").params).toMatchObject({ tools });
   });
 
   test("that the server refuses shows", () => {

@@ -40,6 +40,16 @@ test("quiet waits for all promises that can settle", async () => {
 });
 
 describe("FakeServer", () => {
+  test("pings, and waits for what takes longer than promises", async () => {
+    const server = new FakeServer();
+    connect(server);
+    const connection = await server.connection();
+    await connection.welcome();
+    const next = connection.next("connection.ping");
+    connection.ping();
+    expect((await next).method).toBe("connection.ping");
+  });
+
   const connect = (server: FakeServer) =>
     createClient({
       url: "ws://server",
@@ -99,7 +109,8 @@ describe("playTranscript", () => {
       params: { namespace: [], timestamp: 0, data },
     },
   });
-  const claim = { interrupt_id: "i", tool_call_id: "c", name: "add", args: { bytes: { $bytes: "AQI" } } };
+  const call = { interrupt_id: "i", tool_call_id: "c", name: "add", args: { bytes: { $bytes: "AQI" } } };
+  const claim = { ...call, claim_id: "claim-1" };
   const hello = [
     { do: "connect" },
     { client: { id: 1, method: "client.announce", params: announce } },
@@ -110,13 +121,13 @@ describe("playTranscript", () => {
     { server: { type: "success", id: 3, result: { subscription_id: "s", replayed_events: 0, calls: [] } } },
   ];
   const called = [
-    event(1, "calls", { event: "opened", ...claim, run_id: "r", state: "open" }),
+    event(1, "calls", { event: "opened", ...call, run_id: "r", state: "offered", client_id: "me" }),
     { client: { id: 4, method: "call.claim", params: { interrupt_id: "i" } } },
     { server: { type: "success", id: 4, result: { ...claim, lease_ms: 30_000 } } },
   ];
   const body = { name: "add", args: { bytes: { $bytes: "AQI" } } };
   const settled = (id: number, result: object) => ({
-    client: { id, method: "call.settle", params: { interrupt_id: "i", result } },
+    client: { id, method: "call.settle", params: { interrupt_id: "i", claim_id: "claim-1", result } },
   });
   const play = (steps: object[], more: object = {}) =>
     playTranscript(
@@ -166,7 +177,7 @@ describe("playTranscript", () => {
       start(3),
       { do: "stop" },
       { client: { id: 4, method: "run.cancel", params: { run_id: "r" } } },
-      { do: "advance", ms: 20_000 },
+      { do: "advance", ms: 30_000 },
       { client: { id: 5, method: "connection.ping", params: {} } },
       { snapshot: { status: "running", messages: [{ id: "m" }] } },
     ]);
@@ -182,7 +193,7 @@ describe("playTranscript", () => {
     const result = { status: "error", error: { code: "cancelled", message: "stop" } };
     await play([
       ...pending,
-      event(2, "calls", { event: "cancelled", ...claim, result }),
+      event(2, "calls", { event: "cancelled", ...call, result }),
       { aborted: { name: "add" } },
     ]);
     await expect(play([...pending, { aborted: { name: "add" } }])).rejects.toThrow(
@@ -206,7 +217,33 @@ describe("playTranscript", () => {
 
   test("lets a page lack tools", async () => {
     const without = hello.map((step) => JSON.parse(JSON.stringify(step).replace('[{"name":"add"}]', "[]")));
-    await play([...without, called[0] as object], { page_tools: [] });
+    const decline = { interrupt_id: "i", reason: "not_implemented" };
+    await play([
+      ...without,
+      called[0] as object,
+      { client: { id: 4, method: "call.release", params: decline } },
+    ]);
+  });
+
+  test("plays pings", async () => {
+    const answer = (id: number) => ({ client: { id, method: "connection.ping", params: {} } });
+    await play([
+      ...hello,
+      { server: { type: "ping", sent: 3 } },
+      answer(4),
+      { server: { type: "success", id: 4, result: {} } },
+      { server: { type: "ping", sent: 5 } },
+      answer(5),
+    ]);
+  });
+
+  test("lets tools need permissions", async () => {
+    const tools = [{ name: "add", permissions: ["geolocation"] }];
+    await play([
+      hello[0] as object,
+      { client: { id: 1, method: "client.announce", params: { ...announce, tools } } },
+      hello[3] as object,
+    ]);
   });
 
   test.each<[string, object[], string]>([

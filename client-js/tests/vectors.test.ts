@@ -123,11 +123,11 @@ describe("messages.json", () => {
   test.each(server)("$name is a message that a session takes", ({ message }) => {
     const read = JSON_CODEC.decode(JSON.stringify(message));
     if (!isServerMessage(read)) throw new Error("it is not");
-    const presence = { tools: [], visible: true, focused: false };
-    const session = new Session({ threadId: "t", clientId: "c", agent: "a", presence });
+    const presence = { tools: [], visible: true, focused: false, permissions: {} };
+    const session = new Session({ threadId: "t", agent: "a", presence });
     session.opened(0);
     // Replies belong to commands, which nobody has sent here.
-    session.receive(read.type === "event" ? read : { ...read, id: 1_000 }, 0);
+    session.receive("id" in read ? { ...read, id: 1_000 } : read, 0);
     expect(session.snapshot().error?.code).not.toBe("malformed_frame");
   });
 });

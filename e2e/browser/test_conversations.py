@@ -218,17 +218,22 @@ def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, ag
 
 
 @each_agent
-def test_a_message_in_the_middle_of_an_answer_is_refused(open_tab: OpenTab, agent: str) -> None:
+def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two."], "gate": tab.thread})
     tab.until("texts.at(-1) === 'One '")
     tab.call(planned("ping", word="ping"))
-    view = tab.until("messages.filter(({ role }) => role === 'human').length === 1")
-    assert (view["status"], view["error"]) == ("running", "run_active")
+    tab.run("harness.until(() => harness.thread.getSnapshot().queued.length === 1)")
+    assert tab.bodies() == []
+    late = open_tab(agent, thread=tab.thread)
+    late.run("harness.until(() => harness.thread.getSnapshot().queued.length === 1)")
     tab.open_gate()
-    view = tab.until("status === 'idle'")
-    assert [message["text"] for message in view["messages"][1:]] == ["One two."]
-    assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "pong"}]
+    assert tab.answer() == [{"status": "success", "value": "pong"}]
+    for each in (tab, late):
+        messages = each.until("status === 'idle' && messages.length >= 4")["messages"]
+        assert messages[1]["text"] == "One two."
+        assert json.loads(messages[-1]["text"]) == [{"status": "success", "value": "pong"}]
+        assert each.run("harness.thread.getSnapshot().queued") == []
 
 
 @each_agent

@@ -16,8 +16,10 @@ from farside.asgi import routes
 from farside.buses.memory import MemoryBus
 from farside.clock import SystemClock
 from farside.core.ports import Clock, Runtime, Store
+from farside.doctor import Finding, examine
 from farside.engine import Engine, Settings
 from farside.functions import FunctionRuntime
+from farside.processes import forget, is_gone, new_process_id
 from farside.stores.memory import MemoryStore
 from farside.stores.sqlite import SqliteStore
 from farside.wire.values import DEFAULT_LIMITS, Limits
@@ -99,6 +101,8 @@ class Farside:
             opening.push_async_callback(self._store.close)
             runtimes = await _graph_runtimes(self._graphs, opening, self._file)
             runtimes |= {name: FunctionRuntime(function) for name, function in self._functions.items()}
+            process_id = new_process_id()
+            opening.callback(forget, process_id)
             engine = Engine(
                 store=self._store,
                 bus=MemoryBus(),
@@ -107,11 +111,21 @@ class Farside:
                 new_id=self._new_id,
                 settings=self._settings,
                 limits=self._limits,
+                process_id=process_id,
+                is_gone=is_gone,
             )
             opening.push_async_callback(engine.stop)
             await engine.start()
             self._open = opening.pop_all()
         return engine
+
+    async def examine(self) -> list[Finding]:
+        """What is under way in the store, what of it is stuck, and why: ``farside doctor``. It changes nothing."""
+        async with AsyncExitStack() as opened:
+            if self._engine is None:
+                await self._store.open()
+                opened.push_async_callback(self._store.close)
+            return await examine(self._store, [*self._graphs, *self._functions], self._clock.now())
 
     async def stop(self) -> None:
         """Stop where everything stands; the next start goes on."""

@@ -77,7 +77,8 @@ class _Socket:
         self._waiting = 0
         self._uncalled = 0
         self._sent = asyncio.Event()
-        self._overflow = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._end = (1000, "")
 
     async def serve(self, engine: Engine) -> None:
         thread_id: str = self._socket.path_params["thread_id"]
@@ -88,7 +89,7 @@ class _Socket:
             expected = "expected a thread id of 1 to 128 letters, digits, '_', '.', ':', '~' or '-'"
             await self._socket.close(1008, expected)
             return
-        connection = Connection(engine, thread_id, subprotocol, self._queue)
+        connection = Connection(engine, thread_id, subprotocol, self._queue, self._hang_up)
         writer = asyncio.create_task(self._write())
         guard = asyncio.create_task(self._guard(writer))
         try:
@@ -110,7 +111,7 @@ class _Socket:
                 await connection.receive(frame if frame is not None else message["bytes"])
             finally:
                 self._asking = False
-            while self._waiting > QUEUE_BYTES and not self._overflow.is_set():
+            while self._waiting > QUEUE_BYTES and not self._ending.is_set():
                 self._sent.clear()
                 await self._sent.wait()
 
@@ -118,7 +119,7 @@ class _Socket:
         size = len(frame)
         if not self._asking:
             if self._uncalled and self._uncalled + size > QUEUE_BYTES:
-                self._overflow.set()
+                self._hang_up(1013, "the client does not read; reconnect")
                 return
             self._uncalled += size
         self._waiting += size
@@ -141,10 +142,16 @@ class _Socket:
             self._waiting = 0
             self._sent.set()
 
+    def _hang_up(self, code: int, reason: str) -> None:
+        if not self._ending.is_set():
+            self._end = (code, reason)
+            self._ending.set()
+
     async def _guard(self, writer: asyncio.Task[None]) -> None:
-        await self._overflow.wait()
+        """End the connection when it is to end: what waits is not sent any more."""
+        await self._ending.wait()
         writer.cancel()
-        await self._socket.close(1013, "the client does not read; reconnect")
+        await self._socket.close(*self._end)
 
 
 def server_options() -> dict[str, Any]:

@@ -1,15 +1,19 @@
-"""``farside serve module:app``."""
+"""``farside serve module:app`` and ``farside doctor module:app``."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
 
+from farside.app import Farside
 from farside.asgi import server_options
+from farside.doctor import report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,18 +23,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve = commands.add_parser(
         "serve", help="serve an app", description="Serve a Farside app, or any ASGI app with one."
     )
-    serve.add_argument("app", metavar="module:app", help="where the app is, for example server:app")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
     serve.add_argument(
         "--workers", type=int, default=1, help="processes; only 1 works with the memory bus (default: 1)"
     )
+    doctor = commands.add_parser(
+        "doctor",
+        help="list what is stuck, and why",
+        description="List the runs of a Farside app's store that have not ended, and what they wait for. "
+        "Changes nothing; the server may be running. The exit code is 1 when something is stuck.",
+    )
+    for command in (serve, doctor):
+        command.add_argument("app", metavar="module:app", help="where the app is, for example server:app")
     options = parser.parse_args(arguments)
-    if ":" not in options.app:
+    module, _, name = options.app.partition(":")
+    if not module or not name:
         parser.error(f"expected module:app, got {options.app!r}; for example server:app")
+    sys.path.insert(0, str(Path.cwd()))
+    if options.command == "doctor":
+        app = getattr(importlib.import_module(module), name, None)
+        if not isinstance(app, Farside):
+            parser.error(f"expected {options.app} to be a Farside app, got {app!r}; name the variable that holds it")
+        findings = asyncio.run(app.examine())
+        sys.stdout.write(report(findings))
+        return int(any(finding.is_stuck for finding in findings))
     if options.workers != 1:
         parser.error(f"expected --workers 1, got {options.workers}; several processes need a bus between them")
-    sys.path.insert(0, str(Path.cwd()))
     uvicorn.run(options.app, host=options.host, port=options.port, **server_options())
     return 0
 

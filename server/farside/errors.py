@@ -42,11 +42,14 @@ CODES: dict[str, ErrorCode] = {
     "no_such_subscription": ErrorCode("not_found", "No such subscription on this connection.", official=True),
     # conflict: the state does not allow it
     "run_active": ErrorCode("conflict", "The thread is executing another run.", retryable=True),
+    "run_interrupted": ErrorCode("conflict", "The thread's run waits for an answer or a tool.", retryable=True),
     "call_settled": ErrorCode("conflict", "The call has its answer already: the first one won."),
     "claim_lost": ErrorCode("conflict", "Another client holds the call, or this one no longer does."),
     # run: why a run failed
     "agent_failed": ErrorCode("run", "The agent raised an exception."),
     "journal_mismatch": ErrorCode("run", "The agent's code no longer does what its journal says it did."),
+    "limit_exceeded": ErrorCode("run", "The run made more tool calls or model turns than the server allows."),
+    "state_lost": ErrorCode("run", "The agent's own state of the run is gone, so it cannot go on."),
     # tool: how a call failed; these reach the model
     "failed": ErrorCode("tool", "The tool's body threw."),
     "not_implemented": ErrorCode("tool", "No connected page implements the tool."),
@@ -60,7 +63,11 @@ CODES: dict[str, ErrorCode] = {
     "cancelled": ErrorCode("tool", "The call was withdrawn: its run was stopped, or the user spoke."),
     "interrupted": ErrorCode("tool", "The page went away in the middle; the outcome is unknown."),
     # unavailable: try again
-    "unavailable": ErrorCode("unavailable", "The server is starting, stopping or overloaded.", retryable=True),
+    "unavailable": ErrorCode(
+        "unavailable",
+        "The server is starting, stopping or overloaded, or another serves the thread.",
+        retryable=True,
+    ),
     "internal": ErrorCode("unavailable", "An unexpected error; its trace id is in the server's log."),
 }
 """Every error code of farside, by name."""

@@ -50,4 +50,8 @@ graph = create_agent(
     ],
 )
 
-app = farside.Farside({"function": function, "graph": graph}, store=f"sqlite:///{FOLDER / 'farside.db'}")
+app = farside.Farside(
+    {"function": function, "graph": graph},
+    store=f"sqlite:///{FOLDER / 'farside.db'}",
+    settings=farside.Settings(process_ms=3_000),
+)

@@ -20,10 +20,10 @@ class TroubledStore(MemoryStore):
         self.before_commit: Hook | None = None
         self.fail_reads = 0
 
-    async def commit(self, writes: Sequence[Write]) -> None:
+    async def commit(self, writes: Sequence[Write], *, lease: Any = None) -> None:
         if self.before_commit is not None:
             await self.before_commit(writes)
-        await super().commit(writes)
+        await super().commit(writes, lease=lease)
 
     async def calls(self, thread_id: str, **which: Any) -> Any:
         if self.fail_reads:

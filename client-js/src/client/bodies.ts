@@ -1,4 +1,4 @@
-import { failure } from "../core/calls.ts";
+import { failure } from "../core/answer.ts";
 import { FarsideError } from "../errors.ts";
 import { resultOfBody } from "../tool/body.ts";
 import type { ToolContext } from "../tool/tool.ts";

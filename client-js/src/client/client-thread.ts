@@ -1,4 +1,5 @@
 import type { Effect } from "../core/effects.ts";
+import type { Note } from "../core/note.ts";
 import { Session } from "../core/session.ts";
 import type { Snapshot } from "../core/snapshot.ts";
 import { FarsideError } from "../errors.ts";
@@ -6,8 +7,10 @@ import { addressOf } from "../transport/address.ts";
 import { socketConstructor } from "../transport/socket.ts";
 import { Transport } from "../transport/transport.ts";
 import { visibility } from "../transport/visibility.ts";
+import type { ToolDeclaration } from "../wire/messages.ts";
 import { plain } from "../wire/values.ts";
 import { Bodies } from "./bodies.ts";
+import type { Identity } from "./identity.ts";
 import { type SubmitInput, submissionOf } from "./input.ts";
 import type { ClientContext } from "./options.ts";
 import type { Thread } from "./thread.ts";
@@ -25,6 +28,9 @@ export class ClientThread implements Thread {
   readonly #transport: Transport;
   readonly #bodies: Bodies;
   readonly #onClose: () => void;
+  #identity: Identity | undefined;
+  /** Leaves the notes of other pages to others. */
+  #letGo = () => {};
   readonly #tickets = new Map<string, Ticket>();
   #lastTicket = 0;
   readonly #listeners = new Set<() => void>();
@@ -36,12 +42,12 @@ export class ClientThread implements Thread {
   #cancelWake = () => {};
 
   constructor(threadId: string, context: ClientContext, onClose: () => void) {
-    const { options, clock, random, clientId } = context;
+    const { options, clock, random } = context;
     this.threadId = threadId;
     this.#context = context;
     this.#onClose = onClose;
     const presence = this.#presence();
-    const session = new Session({ threadId, clientId, agent: options.agent, presence });
+    const session = new Session({ threadId, agent: options.agent, presence });
     this.#session = session;
     this.#transport = new Transport({
       address: addressOf(options.url, threadId),
@@ -50,14 +56,13 @@ export class ClientThread implements Thread {
       clock,
       opened: () => this.#perform(session.opened(clock.now())),
       received: (message) => this.#perform(session.receive(message, clock.now())),
-      failed: (error) => this.#perform(session.failed(error)),
       closed: () => this.#perform(session.closed(clock.now(), random())),
     });
     this.#bodies = new Bodies({
       threadId,
       context,
       waiting: (interruptId) => this.#perform(session.bodyWaiting(interruptId)),
-      progress: (interruptId, value) => this.#perform(session.bodyProgress(interruptId, value)),
+      progress: (interruptId, value) => this.#perform(session.bodyProgress(interruptId, value, clock.now())),
       finished: (interruptId, result) =>
         this.#perform(session.bodyFinished(interruptId, result, clock.now())),
     });
@@ -96,15 +101,20 @@ export class ClientThread implements Thread {
     // Throws where there is nothing to connect with.
     socketConstructor(this.#context.options.WebSocket);
     this.#isConnected = true;
-    this.awake();
+    void this.#begin();
   }
 
   /** The network, or the page, is back: a connection that is waited for is tried at once. */
   awake(): void {
-    if (this.#isConnected) this.#perform(this.#session.connect(this.#context.clock.now()));
+    this.#perform(this.#session.connect(this.#context.clock.now()));
   }
 
-  /** The page's tools, or its visibility, may have changed. */
+  /** The page was frozen. */
+  reconnect(): void {
+    this.#perform(this.#session.reconnect(this.#context.clock.now()));
+  }
+
+  /** What is announced may have changed. */
   announce(): void {
     this.#perform(this.#session.announce(this.#presence()));
   }
@@ -114,13 +124,34 @@ export class ClientThread implements Thread {
     this.#isClosed = true;
     this.#perform(this.#session.close());
     this.#cancelWake();
+    this.#letGo();
     for (const { reject } of this.#tickets.values()) reject(this.#closedError());
     this.#tickets.clear();
     this.#onClose();
   }
 
   #presence() {
-    return { tools: [...this.#context.tools.keys()], ...visibility() };
+    const { tools, permissions } = this.#context;
+    const declared = Array.from(tools.values(), ({ tool: { name, permissions } }) => {
+      return { name, ...(permissions && { permissions }) } as ToolDeclaration;
+    });
+    return { tools: declared, ...visibility(), permissions: permissions.states };
+  }
+
+  /** Finds out who the page is and what pages before it have left undone, and connects. */
+  async #begin(): Promise<void> {
+    const { identity, clock } = this.#context;
+    this.#identity = await identity();
+    const { notes, letGo } = await this.#identity.left(this.threadId);
+    this.#letGo = letGo;
+    if (this.#isClosed) letGo();
+    else this.#perform(this.#session.begin(this.#identity, notes, clock.now()));
+  }
+
+  async #note(note: Note): Promise<void> {
+    // An answer that cannot be noted is sent all the same.
+    await this.#identity?.note(note);
+    this.#perform(this.#session.noted(note, this.#context.clock.now()));
   }
 
   /** Asks the session for something under a ticket, by which the reply is known. */
@@ -186,6 +217,12 @@ export class ClientThread implements Thread {
         this.#cancelWake = clock.at(effect.at, () =>
           this.#perform(this.#session.tick(clock.now(), random())),
         );
+        return;
+      case "note":
+        void this.#note(effect.note);
+        return;
+      case "forget":
+        void this.#identity?.journal.forget(this.threadId, effect.interruptId);
         return;
       case "execute":
         this.#bodies.execute(effect.call);

@@ -3,8 +3,10 @@ import { FarsideError } from "../errors.ts";
 import { adopt, type ImplementedTool, type ToolImplementation } from "../tool/tool.ts";
 import { checkThreadId } from "../transport/address.ts";
 import { PAGE_CLOCK } from "../transport/clock.ts";
+import { Permissions } from "../transport/permissions.ts";
 import { watchPage } from "../transport/visibility.ts";
 import { ClientThread } from "./client-thread.ts";
+import { findIdentity, type Identity } from "./identity.ts";
 import type { ClientContext, ClientOptions } from "./options.ts";
 import type { Thread } from "./thread.ts";
 
@@ -14,14 +16,13 @@ export interface ThreadOptions {
   readonly connect?: boolean | undefined;
 }
 
-/** A page as the server knows it: its tools and its threads. */
+/** A page as the server knows it: its tools and its threads. It has an id, which outlives a reload. */
 export interface Client {
-  readonly clientId: string;
   /** Opens a thread, a new one without an id. While it is open, the same id gives the same object. */
   thread(threadId?: string, options?: ThreadOptions): Thread;
   /** Replaces the tools that this page implements. */
   setTools(tools: readonly ToolImplementation[]): void;
-  /** Closes all threads. */
+  /** Closes all threads, and gives up the id under which the server knows this page. */
   close(): void;
 }
 
@@ -37,33 +38,42 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const newId = options.newId ?? randomId;
+  const clock = options.clock ?? PAGE_CLOCK;
+  const threads = new Map<string, ClientThread>();
+  let stopWatching: (() => void) | undefined;
+  let identity: Promise<Identity> | undefined;
+  const each = (act: (thread: ClientThread) => void) => () => {
+    for (const thread of threads.values()) act(thread);
+  };
+  const announce = each((thread) => thread.announce());
   const context: ClientContext = {
     options,
-    clientId: options.clientId ?? newId("client"),
-    clock: options.clock ?? PAGE_CLOCK,
+    identity: () => (identity ??= findIdentity(options, clock, newId)),
+    permissions: new Permissions(announce),
+    clock,
     random: options.random ?? Math.random,
     newId,
     tools: byName(options.tools ?? []),
   };
-  const threads = new Map<string, ClientThread>();
-  let stopWatching: (() => void) | undefined;
-  const announce = () => {
-    for (const thread of threads.values()) thread.announce();
-  };
-  const awake = () => {
-    for (const thread of threads.values()) thread.awake();
+  const watch = () => {
+    for (const { tool } of context.tools.values()) {
+      for (const name of tool.permissions ?? []) void context.permissions.watch(name);
+    }
+    stopWatching ??= watchPage(
+      announce,
+      each((thread) => thread.awake()),
+      each((thread) => thread.reconnect()),
+    );
   };
 
   return {
-    clientId: context.clientId,
-
     thread(threadId = newId("thread"), { connect = true } = {}) {
       checkThreadId(threadId);
       let thread = threads.get(threadId);
       if (thread === undefined) {
         thread = new ClientThread(threadId, context, () => threads.delete(threadId));
         threads.set(threadId, thread);
-        stopWatching ??= watchPage(announce, awake);
+        watch();
       }
       if (connect) thread.connect();
       return thread;
@@ -71,13 +81,17 @@ export function createClient(options: ClientOptions): Client {
 
     setTools(tools) {
       context.tools = byName(tools);
+      if (stopWatching !== undefined) watch();
       announce();
     },
 
     close() {
       stopWatching?.();
       stopWatching = undefined;
-      for (const thread of [...threads.values()]) thread.close();
+      each((thread) => thread.close())();
+      // Another page may be it now.
+      void identity?.then((found) => found.release());
+      identity = undefined;
     },
   };
 }

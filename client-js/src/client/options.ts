@@ -1,9 +1,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { AgentEvent, ToolEvent } from "../core/effects.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { ImplementedTool, ToolImplementation } from "../tool/tool.ts";
 import type { Clock } from "../transport/clock.ts";
+import type { Permissions } from "../transport/permissions.ts";
 import type { SocketConstructor } from "../transport/socket.ts";
 import type { Encoding } from "../transport/transport.ts";
+import type { Identity } from "./identity.ts";
 
 /** What a new id is for. */
 export type IdKind = "client" | "thread" | "run" | "message";
@@ -24,8 +27,13 @@ export interface ClientOptions {
   readonly encoding?: Encoding | undefined;
   /** What to connect with, where there is no global `WebSocket`. */
   readonly WebSocket?: SocketConstructor | undefined;
-  /** Names this page. Two pages must never have the same one at the same time. */
+  /**
+   * Names this page, instead of the id that the client makes and keeps over a reload. Two pages must never have the same one
+   * at the same time.
+   */
   readonly clientId?: string | undefined;
+  /** Where the page remembers what it executes, instead of IndexedDB. */
+  readonly journal?: Journal | undefined;
   /** For tests: the time, the randomness of pauses (a number in [0, 1)), and new ids. */
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
@@ -35,7 +43,9 @@ export interface ClientOptions {
 /** What all threads of a client share. */
 export interface ClientContext {
   readonly options: ClientOptions;
-  readonly clientId: string;
+  /** Who the page is: found out when this is first asked for. */
+  readonly identity: () => Promise<Identity>;
+  readonly permissions: Permissions;
   readonly clock: Clock;
   readonly random: () => number;
   readonly newId: (kind: IdKind) => string;

@@ -17,6 +17,8 @@ export interface Thread {
   subscribe(listener: () => void): () => void;
   /** All there is to show, immutable: the same object for as long as nothing changes. */
   getSnapshot(): Snapshot;
-  /** Ends the connection and aborts the tools that run. The thread itself lives on, on the server. */
+  /**
+   * Ends the connection and aborts the tools that run; their calls are given back. The thread itself lives on, on the server.
+   */
   close(): void;
 }

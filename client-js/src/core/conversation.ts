@@ -17,15 +17,17 @@ export interface MessageRecord {
   readonly slots: Map<number, string>;
 }
 
-const ROLES: ReadonlyMap<unknown, MessageRecord["role"]> = new Map([
-  ["human", "human"],
-  ["user", "human"],
-  ["ai", "ai"],
-  ["assistant", "ai"],
-  ["system", "system"],
-  ["developer", "system"],
-  ["tool", "tool"],
-]);
+const ROLES: ReadonlyMap<unknown, MessageRecord["role"]> = new Map(
+  Object.entries({
+    human: "human",
+    user: "human",
+    ai: "ai",
+    assistant: "ai",
+    system: "system",
+    developer: "system",
+    tool: "tool",
+  } as const),
+);
 
 /** Blocks that are shown as tool calls. The last two are how model providers write them in an agent's state. */
 const CALL_BLOCKS: ReadonlySet<string> = new Set([

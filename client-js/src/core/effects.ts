@@ -1,10 +1,11 @@
 import type { FarsideError } from "../errors.ts";
 import type { CallClaimResult, Command, ErrorBody } from "../wire/messages.ts";
+import type { Note } from "./note.ts";
 
 /** What `onTool` hears about the calls that this page executes. */
 export interface ToolEvent {
   /**
-   * `start`: this page has claimed the call. `waiting`: the tool needs a click first. `progress`: the tool reported.
+   * `start`: the tool begins. `waiting`: the tool needs a click first. `progress`: the tool reported.
    * `success`, `error`: the tool has ended. `cancelled`: the call was withdrawn, or expired, while the tool ran.
    */
   readonly phase: "start" | "waiting" | "progress" | "success" | "error" | "cancelled";
@@ -37,6 +38,10 @@ export type Effect =
   | { readonly type: "drop" }
   /** Call `tick` at this time; replaces the one before. */
   | { readonly type: "wake"; readonly at: number }
+  /** Write this into the journal; report with `noted` when it is durable, or cannot be. Later ones come after it. */
+  | { readonly type: "note"; readonly note: Note }
+  /** Take the note of this call out of the journal. */
+  | { readonly type: "forget"; readonly interruptId: string }
   /** Run the tool's body; report with `bodyFinished`. */
   | { readonly type: "execute"; readonly call: CallClaimResult }
   /** Abort the tool's body; what it still returns is of no use. */

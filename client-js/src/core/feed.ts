@@ -1,10 +1,10 @@
 import type { FarsideError } from "../errors.ts";
 import type { Event, StateGetResult, SubscribeParams, SubscribeResult } from "../wire/messages.ts";
+import { RETRY_MS } from "./call-context.ts";
 import type { Link } from "./link.ts";
 import { SeenEvents } from "./seen-events.ts";
 
 const CHANNELS: SubscribeParams["channels"] = ["lifecycle", "messages", "tools", "calls", "input", "custom"];
-const RETRY_MS = 2_000;
 
 /** Whom a feed tells what it gets. */
 export interface FeedOptions {
@@ -48,6 +48,11 @@ export class Feed {
 
   disconnected(): void {
     this.#retryAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Something that was sent has not arrived, and later things have: the next connection begins with the state again. */
+  missed(): void {
+    this.#isLoaded = false;
   }
 
   tick(now: number): void {

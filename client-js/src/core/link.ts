@@ -1,5 +1,13 @@
 import { FarsideError } from "../errors.ts";
-import type { ErrorReply, Method, Params, Result, SuccessReply } from "../wire/messages.ts";
+import type {
+  ErrorReply,
+  Method,
+  Params,
+  Ping,
+  Result,
+  ServerMessage,
+  SuccessReply,
+} from "../wire/messages.ts";
 import type { Effect } from "./effects.ts";
 
 /** When a reply came; `seq` is the thread's newest one at that time, where the server tells it. */
@@ -28,10 +36,15 @@ export class Link {
   #attempts = 0;
   /** How often the server wants to be pinged. */
   #pingMs = UNTOLD_PING_MS;
-  #pingAt = 0;
+  #checkAt = 0;
   #heardAt = 0;
-  /** When the ping was sent after which nothing has been heard. */
-  #unansweredSince: number | undefined;
+  /** Whether nothing has been heard since the last ping of ours. */
+  #isProbing = false;
+  /** How many messages this connection has brought. */
+  #received = 0;
+  /** The oldest command without a reply, and since when that has been so. */
+  #oldest: number | undefined;
+  #oldestSince = 0;
 
   constructor(emit: (effect: Effect) => void) {
     this.#emit = emit;
@@ -43,15 +56,17 @@ export class Link {
 
   /** When `tick` has something to do. */
   get wakeAt(): number {
-    return this.#isOpen ? this.#pingAt : Number.POSITIVE_INFINITY;
+    return this.#isOpen ? this.#checkAt : Number.POSITIVE_INFINITY;
   }
 
   opened(now: number): void {
     this.#isOpen = true;
     this.#lastId = 0;
     this.#heardAt = now;
-    this.#pingAt = now + this.#pingMs;
-    this.#unansweredSince = undefined;
+    this.#checkAt = now + this.#pingMs;
+    this.#isProbing = false;
+    this.#received = 0;
+    this.#oldest = undefined;
   }
 
   /** Forgets the connection and what it still owed; returns when to try again. `jitter` is a number in [0, 1). */
@@ -67,7 +82,7 @@ export class Link {
   settledIn(pingMs: number, now: number): void {
     this.#attempts = 0;
     this.#pingMs = pingMs;
-    this.#pingAt = now + pingMs;
+    this.#checkAt = now + pingMs;
   }
 
   /** Sends a command if the connection is open; else nothing happens. */
@@ -79,31 +94,54 @@ export class Link {
     this.#emit({ type: "send", message: { id: this.#lastId, method, params: { ...params } } });
   }
 
-  heard(now: number): void {
+  /**
+   * Something has come: a message, or what is none. Returns false if the connection cannot be trusted any more: a message
+   * got lost on it, or a command has no reply although others come.
+   */
+  heard(message: ServerMessage | FarsideError, now: number): boolean {
+    const patience = 2 * this.#pingMs;
+    const [oldest] = this.#pending.keys();
+    // A page that slept has not waited.
+    if (oldest !== this.#oldest || now - this.#heardAt >= patience) {
+      this.#oldest = oldest;
+      this.#oldestSince = now;
+    }
     this.#heardAt = now;
-    this.#unansweredSince = undefined;
+    this.#isProbing = false;
+    const received = this.#received++;
+    const { type, sent, id } = message as Partial<Ping & SuccessReply>;
+    if (type === "ping") {
+      if (sent !== received) return false;
+      this.send("connection.ping", {});
+    }
+    return oldest === undefined || oldest === id || now - this.#oldestSince < patience;
   }
 
   /** Hands a reply to whoever sent the command. Returns false if nobody waits for it. */
   reply(message: SuccessReply | ErrorReply, now: number): boolean {
-    const onReply = message.id === null ? undefined : this.#pending.get(message.id);
-    if (message.id === null || onReply === undefined) return false;
-    this.#pending.delete(message.id);
+    // No command has the id 0.
+    const id = message.id ?? 0;
+    const onReply = this.#pending.get(id);
+    if (onReply === undefined) return false;
+    this.#pending.delete(id);
     const seq = message.meta?.applied_through_seq;
     if (message.type === "success") onReply({ result: message.result as never, seq, now });
     else onReply({ error: errorOf(message), seq, now });
     return true;
   }
 
-  /** Pings when it is time. Returns false if the connection is dead. */
+  /** Pings when nothing has come for a while. Returns false if that had no effect: the connection is dead. */
   tick(now: number): boolean {
-    if (!this.#isOpen || now < this.#pingAt) return true;
-    // A page that slept has not pinged either: silence counts only after a ping.
-    const waited = this.#unansweredSince === undefined ? 0 : now - this.#unansweredSince;
-    if (waited >= this.#pingMs && now - this.#heardAt >= 2 * this.#pingMs) return false;
-    this.#unansweredSince ??= now;
-    this.#pingAt = now + this.#pingMs;
-    this.send("connection.ping", {});
+    if (!this.#isOpen || now < this.#checkAt) return true;
+    // A page that slept has not heard anything either: silence counts only after a ping.
+    if (this.#isProbing) return false;
+    // The server pings too: only if that does not come it is our turn.
+    this.#checkAt = this.#heardAt + 1.5 * this.#pingMs;
+    if (now >= this.#checkAt) {
+      this.#isProbing = true;
+      this.#checkAt = now + this.#pingMs / 2;
+      this.send("connection.ping", {});
+    }
     return true;
   }
 }

@@ -11,6 +11,7 @@ import type {
 } from "../wire/messages.ts";
 import { isObject } from "../wire/values.ts";
 import { Conversation } from "./conversation.ts";
+import { messagesIn, Queue } from "./queue.ts";
 import type { ConnectionState, Interrupt, Snapshot, ThreadStatus } from "./snapshot.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
@@ -34,6 +35,7 @@ export class Projection {
   readonly #submissions = new Map<string, Submission>();
   /** The messages that are shown although the server has not confirmed them. */
   readonly #unconfirmed = new Set<string>();
+  #queue = new Queue();
   #interrupts = NONE;
   #error: FarsideError | null = null;
   /** Why the last submit was refused: that stays true when the thread's state comes after it. */
@@ -49,9 +51,14 @@ export class Projection {
     return this.#conversation.toolCalls;
   }
 
-  /** The run that `stop` is about. */
-  get activeRun(): string | undefined {
-    return [...this.#submissions.keys()].at(-1) ?? (this.#status === "running" ? this.#runId : undefined);
+  /**
+   * The runs that `stop` is about: the one under way, with which the server ends those that are queued, and those of which
+   * nobody knows yet whether they are under way.
+   */
+  get runsToStop(): readonly (string | undefined)[] {
+    const active = this.#status === "running" ? [this.#runId] : [];
+    const runs = [...active, ...this.#submissions.keys()];
+    return runs.length > 0 ? runs : [undefined];
   }
 
   /** Whether anything has changed since the last look. */
@@ -66,10 +73,11 @@ export class Projection {
     const next: Snapshot = {
       threadId: this.#threadId,
       connection: this.#connection,
-      status: this.#submissions.size > 0 ? "running" : this.#status,
+      status: this.#submissions.size + this.#queue.runs.length > 0 ? "running" : this.#status,
       toolCalls: toolCalls.views.all(),
       messages: messages.all(),
       interrupts: this.#interrupts,
+      queued: this.#queue.runs,
       error: this.#error,
     };
     const last = this.#snapshot;
@@ -98,6 +106,7 @@ export class Projection {
   load(state?: StateGetResult): void {
     this.#conversation = new Conversation();
     this.#unconfirmed.clear();
+    this.#queue = new Queue();
     this.#interrupts = NONE;
     this.#status = "idle";
     this.#error = this.#refusal;
@@ -112,6 +121,7 @@ export class Projection {
     if (run?.status === "running") this.#status = "running";
     else this.#conversation.runEnded();
     if (run?.status === "failed") this.#fail(run.error?.code, run.error?.message);
+    for (const { run_id, input } of state?.queued ?? []) this.#enqueue(run_id, input);
     for (const submission of this.#submissions.values()) this.#show(submission);
     this.changed();
   }
@@ -142,11 +152,8 @@ export class Projection {
     const submission = this.#submissions.get(runId);
     if (submission === undefined) return;
     this.#submissions.delete(runId);
-    for (const { id } of submission.messages) {
-      const isUnconfirmed = this.#unconfirmed.delete(String(id));
-      if (isUnconfirmed && error !== null) this.#conversation.remove(String(id));
-    }
     if (error !== null) {
+      this.#takeBack(submission.messages);
       this.#error = this.#refusal = error;
     } else if (this.#runId !== runId && this.#lastRunId !== runId) {
       this.#runs(runId);
@@ -168,8 +175,7 @@ export class Projection {
     switch (method) {
       case "lifecycle":
         if (namespace.length > 0) return;
-        if (isLive) this.#interrupts = afterLifecycle(this.#interrupts, data as LifecycleData);
-        this.#lifecycle(data as LifecycleData, event_id);
+        this.#lifecycle(data as LifecycleData, event_id, isLive);
         break;
       case "messages":
         // Deeper ones are what agents inside of tools say.
@@ -191,33 +197,34 @@ export class Projection {
     this.changed();
   }
 
-  #lifecycle(data: LifecycleData, eventId: string): void {
-    // The end of a run that another one has replaced says nothing about that one.
-    if (data.event !== "running" && data.run_id !== undefined && data.run_id === this.#lastRunId) return;
-    switch (data.event) {
-      case "running": {
-        if (data.input === undefined) this.#conversation.runRecovered();
-        this.#runs(data.run_id);
-        this.#error = null;
-        const messages = isObject(data.input) ? data.input["messages"] : undefined;
-        if (!Array.isArray(messages)) return;
-        for (const [index, message] of messages.entries()) {
-          this.#conversation.add(message, `${eventId}:${index}`);
-          if (isObject(message)) this.#unconfirmed.delete(String(message["id"]));
-        }
-        return;
+  #lifecycle(data: LifecycleData, eventId: string, isLive: boolean): void {
+    const { event, run_id, code } = data;
+    this.#queue.remove(run_id);
+    if (event === "queued") {
+      this.#enqueue(run_id, data.input);
+    } else if (event === "running") {
+      if (isLive) this.#interrupts = NONE;
+      if (data.input === undefined) this.#conversation.runRecovered();
+      this.#runs(run_id);
+      this.#error = null;
+      for (const [index, message] of messagesIn(data.input).entries()) {
+        // What this page has said already has its place now.
+        this.#takeBack([message]);
+        this.#conversation.add(message, `${eventId}:${index}`);
       }
-      case "interrupted":
-        // Without a code it is a pause: the run goes on when it is answered.
-        if (data.code !== undefined) this.#end("idle");
-        return;
-      case "completed":
-        this.#end("idle");
-        return;
-      case "failed":
-        this.#end("failed");
-        this.#fail(data.code, data.error);
-        return;
+      // Interrupted without a code it pauses: it goes on when it is answered.
+    } else if (
+      event === "completed" ||
+      event === "failed" ||
+      (event === "interrupted" && code !== undefined)
+    ) {
+      // The end of a run that another one has replaced, or that was queued, says nothing about the one under way.
+      const isOther = (run_id ?? this.#runId) !== (this.#runId ?? run_id);
+      if (isOther && this.#status === "running") return;
+      if (isLive) this.#interrupts = NONE;
+      this.#status = "idle";
+      this.#conversation.runEnded();
+      if (event === "failed") this.#fail(code, data.error);
     }
   }
 
@@ -227,14 +234,29 @@ export class Projection {
     this.#status = "running";
   }
 
-  #end(status: ThreadStatus): void {
-    this.#status = status;
-    this.#conversation.runEnded();
-  }
-
   #fail(code = "agent_failed", message = "The run failed."): void {
     this.#status = "failed";
     this.#error = new FarsideError(code, message);
+  }
+
+  /** The run waits for its turn: so do its messages, if they are shown already. */
+  #enqueue(runId: string | undefined, input: unknown): void {
+    if (runId === undefined) return;
+    this.#submissions.delete(runId);
+    if (runId === this.#runId) {
+      // The reply came first, and it was taken for the one under way.
+      this.#runId = this.#lastRunId;
+      this.#lastRunId = undefined;
+    }
+    this.#takeBack(messagesIn(input));
+    this.#queue.add(runId, input);
+  }
+
+  #takeBack(messages: readonly unknown[]): void {
+    for (const message of messages) {
+      const id = isObject(message) ? String(message["id"]) : "";
+      if (this.#unconfirmed.delete(id)) this.#conversation.remove(id);
+    }
   }
 
   #input({ interrupt_id, payload }: InputRequestedData): void {
@@ -251,14 +273,4 @@ export class Projection {
       this.#conversation.add(message, id);
     }
   }
-}
-
-/** A run that goes on, or has ended, has nothing to ask any more; one that pauses has. */
-function afterLifecycle(
-  interrupts: readonly Interrupt[],
-  { event, code }: LifecycleData,
-): readonly Interrupt[] {
-  const isOver =
-    event === "completed" || event === "failed" || (event === "interrupted" && code !== undefined);
-  return isOver || event === "running" ? NONE : interrupts;
 }

@@ -1,28 +1,23 @@
 import { FarsideError } from "../errors.ts";
 import type { CallsData, CustomData, Event, ServerMessage, ToolResult } from "../wire/messages.ts";
 import { DEFAULT_LIMITS, type Limits } from "../wire/values.ts";
+import type { PageId } from "./call-context.ts";
 import { Calls } from "./calls.ts";
 import type { Effect } from "./effects.ts";
 import { Feed } from "./feed.ts";
 import { errorOf, Link } from "./link.ts";
+import type { Note } from "./note.ts";
 import { Outbox } from "./outbox.ts";
+import type { Presence } from "./presence.ts";
 import { Projection, type Submission } from "./projection.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** How long a connection may take to open. */
 const OPENING_MS = 15_000;
 
-/** What this page is and can do, as it is announced. */
-export interface Presence {
-  readonly tools: readonly string[];
-  readonly visible: boolean;
-  readonly focused: boolean;
-}
-
 /** What a session is about. */
 export interface SessionOptions {
   readonly threadId: string;
-  readonly clientId: string;
   readonly agent: string;
   readonly presence: Presence;
 }
@@ -39,6 +34,8 @@ export class Session {
   readonly #outbox: Outbox;
   readonly #calls: Calls;
   #effects: Effect[] = [];
+  /** Who the page is: not known before `begin`. */
+  #page: PageId | undefined;
   #presence: Presence;
   #limits: Limits = DEFAULT_LIMITS;
   #connectAt: number | undefined;
@@ -66,10 +63,10 @@ export class Session {
     this.#outbox = new Outbox(this.#link);
     this.#calls = new Calls({
       threadId: options.threadId,
-      clientId: options.clientId,
+      page: () => this.#page ?? { clientId: "", isSure: false },
       link: this.#link,
       emit,
-      implements: (name) => this.#presence.tools.includes(name),
+      implements: (name) => this.#presence.tools.some((tool) => tool.name === name),
       shown: () => this.#projection.toolCalls,
     });
   }
@@ -85,10 +82,23 @@ export class Session {
 
   // --- the connection -------------------------------------------------------------------------------------------
 
-  /** Asks for a connection: the first one, or the next one without waiting any longer. */
+  /** Asks for the first connection. `notes` are those of pages that are gone: this one answers for them. */
+  begin(page: PageId, notes: readonly Note[], now: number): Effect[] {
+    this.#page = page;
+    this.#calls.adopt(notes);
+    return this.connect(now);
+  }
+
+  /** The network, or the page, is back: does not wait any longer with the next connection. */
   connect(now: number): Effect[] {
     const isWaiting = this.#connectAt === undefined || this.#connectAt > now;
-    if (!this.#isClosed && !this.#link.isOpen && isWaiting) this.#connectBy(now);
+    if (this.#isAwake && !this.#link.isOpen && isWaiting) this.#connectBy(now);
+    return this.#flush();
+  }
+
+  /** The page was frozen: what the connection is worth nobody knows, so it is given up for a new one. */
+  reconnect(now: number): Effect[] {
+    if (this.#isAwake) this.#beginAnew(now);
     return this.#flush();
   }
 
@@ -101,15 +111,16 @@ export class Session {
     this.#announce();
     this.#feed.resume();
     this.#outbox.resume();
-    this.#calls.resume();
+    this.#calls.resume(now);
     return this.#flush();
   }
 
-  /** A message has arrived. */
-  receive(message: ServerMessage, now: number): Effect[] {
-    this.#link.heard(now);
+  /** A message has arrived, or what is none. */
+  receive(message: ServerMessage | FarsideError, now: number): Effect[] {
     try {
-      this.#take(message, now);
+      if (!this.#link.heard(message, now)) this.#beginAnew(now);
+      else if (message instanceof FarsideError) this.#projection.failed(message);
+      else this.#take(message, now);
     } catch (cause) {
       // Only the envelope has been checked.
       const expected = "expected a message as the protocol's schema has it";
@@ -140,8 +151,7 @@ export class Session {
   tick(now: number, jitter: number): Effect[] {
     this.#wakeAt = Number.POSITIVE_INFINITY;
     if (!this.#link.tick(now) || now >= this.#openingUntil) {
-      this.#emit({ type: "drop" });
-      this.#lost(now, jitter);
+      this.#giveUp(now, jitter);
     } else if (this.#link.isOpen) {
       this.#feed.tick(now);
       this.#calls.tick(now);
@@ -165,12 +175,16 @@ export class Session {
 
   /** Stops the run, and at once what this page executes for it. */
   stop(ticket: string): Effect[] {
-    const runId = this.#projection.activeRun;
-    this.#calls.stop("The run was stopped.");
-    this.#outbox.post("run.cancel", runId === undefined ? {} : { run_id: runId }, (error) => {
-      const isStopped = error === null || error.code === "no_such_run";
-      this.#emit({ type: "replied", ticket, error: isStopped ? null : error });
-    });
+    const runs = new Set(this.#projection.runsToStop);
+    let failure: FarsideError | null = null;
+    this.#calls.stop();
+    for (const runId of runs) {
+      this.#outbox.post("run.cancel", runId === undefined ? {} : { run_id: runId }, (error) => {
+        if (error?.code !== "no_such_run") failure ??= error;
+        runs.delete(runId);
+        if (runs.size === 0) this.#emit({ type: "replied", ticket, error: failure });
+      });
+    }
     return this.#flush();
   }
 
@@ -185,14 +199,17 @@ export class Session {
     return this.#flush();
   }
 
-  /** This page implements other tools, or is seen or hidden. */
+  /** This page implements other tools, may do other things, or is seen or hidden. */
   announce(presence: Presence): Effect[] {
-    const { tools, visible, focused } = this.#presence;
+    const isNew = JSON.stringify(presence) !== JSON.stringify(this.#presence);
     this.#presence = presence;
-    const isSameTools =
-      tools.length === presence.tools.length && tools.every((name, index) => name === presence.tools[index]);
-    if (!isSameTools || visible !== presence.visible || focused !== presence.focused) this.#announce();
-    if (!isSameTools) this.#calls.toolsChanged();
+    if (isNew) this.#announce();
+    return this.#flush();
+  }
+
+  /** The journal has this note now, or could not take it. */
+  noted(note: Note, now: number): Effect[] {
+    this.#calls.noted(note, now);
     return this.#flush();
   }
 
@@ -203,8 +220,8 @@ export class Session {
   }
 
   /** A body reports what it does. */
-  bodyProgress(interruptId: string, value: unknown): Effect[] {
-    this.#calls.progressed(interruptId, value);
+  bodyProgress(interruptId: string, value: unknown, now: number): Effect[] {
+    this.#calls.progressed(interruptId, value, now);
     this.#projection.changed();
     return this.#flush();
   }
@@ -219,7 +236,7 @@ export class Session {
   close(): Effect[] {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#calls.stop("The page has closed the thread.");
+      this.#calls.close();
       this.#link.closed(0, 0);
       this.#feed.disconnected();
       this.#openingUntil = Number.POSITIVE_INFINITY;
@@ -230,6 +247,11 @@ export class Session {
   }
 
   // --- within ---------------------------------------------------------------------------------------------------
+
+  /** Whether there is, or should be, a connection. */
+  get #isAwake(): boolean {
+    return this.#page !== undefined && !this.#isClosed;
+  }
 
   #emit(effect: Effect): void {
     this.#effects.push(Object.freeze(effect));
@@ -253,6 +275,16 @@ export class Session {
     this.#emit({ type: "connect", at });
   }
 
+  #beginAnew(now: number): void {
+    this.#feed.missed();
+    this.#giveUp(now, 0);
+  }
+
+  #giveUp(now: number, jitter: number): void {
+    this.#emit({ type: "drop" });
+    this.#lost(now, jitter);
+  }
+
   #lost(now: number, jitter: number): void {
     this.#feed.disconnected();
     this.#calls.disconnected();
@@ -261,14 +293,8 @@ export class Session {
   }
 
   #announce(): void {
-    const { tools, visible, focused } = this.#presence;
-    const params = {
-      client_id: this.#options.clientId,
-      tools: tools.map((name) => ({ name })),
-      visible,
-      focused,
-      permissions: {},
-    };
+    const { tools, ...presence } = this.#presence;
+    const params = { client_id: this.#page?.clientId ?? "", tools: [...tools], ...presence };
     this.#link.send("client.announce", params, ({ result, error, now }) => {
       if (error !== undefined) return this.#projection.failed(error);
       const { frame_bytes, depth, items } = result.limits;
@@ -279,8 +305,8 @@ export class Session {
 
   #take(message: ServerMessage, now: number): void {
     if (message.type === "event") this.#feed.receive(message);
-    else if (!this.#link.reply(message, now) && message.type === "error" && message.id === null) {
-      this.#projection.failed(errorOf(message));
+    else if (message.type !== "ping" && !this.#link.reply(message, now)) {
+      if (message.type === "error" && message.id === null) this.#projection.failed(errorOf(message));
     }
   }
 

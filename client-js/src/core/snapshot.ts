@@ -5,7 +5,7 @@ export type ConnectionState = "connecting" | "open" | "closed";
 
 /**
  * What the newest run does. `loading`: the thread's state has not arrived yet. `running` includes that the run waits for a
- * tool, or for an answer to an interrupt.
+ * tool, or for an answer to an interrupt, and that another run is queued.
  */
 export type ThreadStatus = "loading" | "idle" | "running" | "failed";
 
@@ -50,6 +50,13 @@ export interface Message {
   readonly streaming: boolean;
 }
 
+/** A run that starts when those before it have ended. Immutable. */
+export interface QueuedRun {
+  readonly runId: string;
+  /** What was said with it; not yet among the thread's messages. */
+  readonly messages: readonly Message[];
+}
+
 /** A pause of the agent that is no tool call: answer it with `respond`. */
 export interface Interrupt {
   readonly id: string;
@@ -68,6 +75,8 @@ export interface Snapshot {
   /** All tool calls of the thread, in order. */
   readonly toolCalls: readonly ToolCall[];
   readonly interrupts: readonly Interrupt[];
+  /** The runs that wait for their turn, in order. */
+  readonly queued: readonly QueuedRun[];
   /** Why the last run, or the last submit, failed. */
   readonly error: FarsideError | null;
 }

@@ -24,6 +24,8 @@ export class FakeConnection {
   readonly #codec: Codec;
   #read = 0;
   #seq = 0;
+  #sent = 0;
+  #waiting: (() => void) | undefined;
   #held: (string | ArrayBuffer)[] | undefined;
   #isSilent = false;
   #last: string | ArrayBuffer = "";
@@ -43,6 +45,7 @@ export class FakeConnection {
       if (this.#isSilent) return;
       const command = this.#codec.decode(data) as ReceivedCommand;
       this.received.push(command);
+      this.#waiting?.();
       onCommand?.(command, this);
     };
     const closed = () => {
@@ -84,14 +87,39 @@ export class FakeConnection {
     return command as ReceivedCommand<M>;
   }
 
+  /** Like `take`, but waits for the command to come: for what needs more than promises, such as a database. */
+  async next<M extends Method>(method?: M): Promise<ReceivedCommand<M>> {
+    while (this.unread.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    return this.take(method);
+  }
+
+  /** Asks whether the page is there; `sent` is what the page has to have received by then. */
+  ping(sent = this.#sent): void {
+    this.send({ type: "ping", sent });
+  }
+
   /** Sends a message as it is. */
   send(message: ServerMessage): void {
     const frame = this.#codec.encode(message);
     this.sendFrame(typeof frame === "string" ? frame : frame.slice().buffer);
   }
 
+  /** Sends a message that never arrives. */
+  lose(): void {
+    this.#sent += 1;
+  }
+
   /** Sends a frame as it is, be it a message or not. */
   sendFrame(frame: string | ArrayBuffer): void {
+    this.#sent += 1;
+    this.#deliver(frame);
+  }
+
+  #deliver(frame: string | ArrayBuffer): void {
     this.#last = frame;
     if (this.#held !== undefined) this.#held.push(frame);
     else if (this.isOpen && !this.#isSilent) this.#socket.deliver(frame);
@@ -99,7 +127,7 @@ export class FakeConnection {
 
   /** Sends the last frame once more, as a network never should. */
   repeat(): void {
-    this.sendFrame(this.#last);
+    this.#deliver(this.#last);
   }
 
   /** Answers a command. */
@@ -158,7 +186,7 @@ export class FakeConnection {
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const frame of held) this.sendFrame(frame);
+    for (const frame of held) this.#deliver(frame);
   }
 
   /** The network goes silent: nothing arrives any more at either end, and nobody is told. */

@@ -1,3 +1,4 @@
+export { MemoryJournal } from "../journal/memory-journal.ts";
 export { ManualClock, quiet } from "./clock.ts";
 export { FakeConnection, type ReceivedCommand, type Welcome } from "./connection.ts";
 export { playTranscript } from "./player.ts";

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { createClient } from "../client/client.ts";
 import type { Thread } from "../client/thread.ts";
 import { FarsideError } from "../errors.ts";
+import { MemoryJournal } from "../journal/memory-journal.ts";
 import { type ToolContext, tool } from "../tool/tool.ts";
 import type { Encoding } from "../transport/transport.ts";
 import type { ClientAnnounceParams } from "../wire/messages.ts";
@@ -47,18 +48,19 @@ export class FakePage {
           : [],
       )[0];
     const announced = sent("client.announce") as Partial<ClientAnnounceParams> | undefined;
-    const implemented = announced?.tools?.map((tool) => tool.name) ?? [];
+    const implemented = announced?.tools ?? [];
     const client = createClient({
       url: "ws://server",
       agent: String(sent("run.start")?.["assistant_id"] ?? "assistant"),
-      tools: implemented.map((toolName) =>
-        tool({ name: toolName, description: toolName, schema: ANYTHING }).implement((args, context) =>
-          this.#call(toolName, args, context),
+      tools: implemented.map(({ name, permissions }) =>
+        tool({ name, description: name, schema: ANYTHING, permissions }).implement((args, context) =>
+          this.#call(name, args, context),
         ),
       ),
       encoding,
       WebSocket: this.#server.WebSocket,
       clientId: announced?.client_id ?? name,
+      journal: new MemoryJournal(),
       clock,
       random: () => 0,
       newId: (kind) => this.#ids.get(kind) ?? kind,

@@ -12,6 +12,7 @@ export interface Peer {
 export class FakeSocket implements Socket {
   binaryType = "blob";
   protocol = "";
+  readonly readyState = 1;
   onopen: Socket["onopen"] = null;
   onmessage: Socket["onmessage"] = null;
   onclose: Socket["onclose"] = null;

@@ -34,6 +34,11 @@ export interface ToolDeclaration<
   readonly schema?: Args | undefined;
   /** What the returned value must fit. */
   readonly result?: Result | undefined;
+  /**
+   * The permissions that the tool cannot do without, as `navigator.permissions.query` names them ("geolocation"). Where one is
+   * denied, the server rather asks another page.
+   */
+  readonly permissions?: readonly string[] | undefined;
 }
 
 /** How a body wants to be run. */

@@ -4,6 +4,8 @@ import { FarsideError } from "../errors.ts";
 export interface Socket {
   binaryType: string;
   readonly protocol: string;
+  /** 1 while it is open. */
+  readonly readyState: number;
   onopen: { listen(event: unknown): void }["listen"] | null;
   onmessage: { listen(event: { readonly data: unknown }): void }["listen"] | null;
   onclose: { listen(event: unknown): void }["listen"] | null;

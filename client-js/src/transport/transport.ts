@@ -19,9 +19,8 @@ export interface TransportOptions {
   readonly WebSocket: SocketConstructor | undefined;
   readonly clock: Clock;
   readonly opened: () => void;
-  readonly received: (message: ServerMessage) => void;
-  /** Something came, or happened, that is no message. */
-  readonly failed: (error: FarsideError) => void;
+  /** A message has come, or a frame that holds none, or nothing can come. */
+  readonly received: (message: ServerMessage | FarsideError) => void;
   readonly closed: () => void;
 }
 
@@ -48,7 +47,9 @@ export class Transport {
 
   /** Sends a message over the open socket. Throws if it cannot be encoded. */
   send(message: Request, limits: Limits): void {
-    if (this.#codec !== undefined) this.#socket?.send(this.#codec.encode(message, limits));
+    const frame = this.#codec?.encode(message, limits);
+    // A socket that is closing says so soon.
+    if (frame !== undefined && this.#socket?.readyState === 1) this.#socket.send(frame);
   }
 
   /** Closes the socket, or the plan to open one, and hears nothing more from it. */
@@ -61,31 +62,29 @@ export class Transport {
   }
 
   #open(): void {
-    const { WebSocket, address, opened, failed, received, closed } = this.#options;
+    const { WebSocket, address, opened, received, closed } = this.#options;
     const protocols = this.#codecs.map(({ protocol }) => protocol);
+    const fail = (code: string, message: string, cause?: unknown) => {
+      this.drop();
+      received(new FarsideError(code, message, { cause }));
+      closed();
+    };
     let socket: Socket;
     try {
       socket = new (socketConstructor(WebSocket))(address, protocols);
     } catch (cause) {
-      failed(
-        new FarsideError("unavailable", `The browser refuses to connect to ${address}: ${cause}`, { cause }),
-      );
-      closed();
+      fail("unavailable", `The browser refuses to connect to ${address}: ${cause}`, cause);
       return;
     }
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.#codec = this.#codecs.find(({ protocol }) => protocol === socket.protocol);
-      if (this.#codec !== undefined) return opened();
-      failed(
-        new FarsideError(
-          "not_supported",
-          `expected a farside server at ${address}; it speaks none of our subprotocols`,
-        ),
-      );
-      this.drop();
-      closed();
+      if (this.#codec !== undefined) opened();
+      else {
+        const expected = `expected a farside server at ${address}`;
+        fail("not_supported", `${expected}; it speaks none of our subprotocols`);
+      }
     };
     socket.onmessage = ({ data }) => {
       let message: unknown;
@@ -96,7 +95,7 @@ export class Transport {
           throw new FarsideError("malformed_frame", "expected a reply or an event");
       } catch (error) {
         if (!(error instanceof FarsideError)) throw error;
-        return failed(error);
+        return received(error);
       }
       received(message);
     };

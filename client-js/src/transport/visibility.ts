@@ -12,10 +12,10 @@ export function visibility(): Visibility {
 }
 
 /**
- * Calls `changed` when the page's visibility may have changed, and `awake` when the network, or the page, is back.
- * Returns how to stop.
+ * Calls `changed` when the page's visibility may have changed, `awake` when the network, or the page, is back, and `thawed`
+ * when the page was frozen, so that it may have missed anything. Returns how to stop.
  */
-export function watchPage(changed: () => void, awake: () => void): () => void {
+export function watchPage(changed: () => void, awake: () => void, thawed: () => void): () => void {
   if (typeof globalThis.addEventListener !== "function") return () => {};
   const stop = new AbortController();
   const options = { signal: stop.signal };
@@ -24,9 +24,15 @@ export function watchPage(changed: () => void, awake: () => void): () => void {
     if (visibility().visible) awake();
   };
   globalThis.addEventListener("online", awake, options);
-  globalThis.addEventListener("pageshow", seen, options);
+  const shown = (event: Event) => {
+    // It comes out of the back/forward cache.
+    if ((event as PageTransitionEvent).persisted) thawed();
+    seen();
+  };
+  globalThis.addEventListener("pageshow", shown, options);
   globalThis.addEventListener("focus", changed, options);
   globalThis.addEventListener("blur", changed, options);
   globalThis.document?.addEventListener("visibilitychange", seen, options);
+  globalThis.document?.addEventListener("resume", thawed, options);
   return () => stop.abort();
 }

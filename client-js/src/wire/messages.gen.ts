@@ -1,6 +1,6 @@
 // Generated from protocol/schema.json by `make generate`. Do not edit.
 
-export type CallsData = CallOpened | CallClaimed | CallReleased | CallProgressed | CallEnded;
+export type CallsData = CallOpened | CallOffered | CallClaimed | CallReleased | CallProgressed | CallEnded;
 export type MessagesData =
   | MessageStart
   | ContentBlockStart
@@ -148,7 +148,8 @@ export interface SubscribeResult {
  * An unsettled tool call as the subscribe reply and the event ``opened`` carry it.
  *
  * ``interrupt_id`` names the call in every command; ``tool_call_id`` is the model's id, which may repeat.
- * ``deadline`` is in milliseconds of the server's clock since the epoch.
+ * ``client_id``: whom it is offered to, or who claimed it. ``deadline`` is in milliseconds of the server's clock since
+ * the epoch.
  */
 export interface Call {
   interrupt_id: string;
@@ -158,7 +159,7 @@ export interface Call {
   args: {
     [k: string]: unknown;
   };
-  state: "open" | "claimed";
+  state: "open" | "offered" | "claimed";
   client_id?: string;
   deadline?: number;
   title?: string;
@@ -187,7 +188,8 @@ export interface StateGetParams {
   keys?: string[];
 }
 /**
- * ``calls`` and ``run`` are ours: every call of the thread, settled ones with their result.
+ * ``calls``, ``run``, ``queued`` are ours: every call of the thread, settled ones with their result; the run; and
+ * the runs that wait for it, in order.
  */
 export interface StateGetResult {
   values: {
@@ -196,12 +198,13 @@ export interface StateGetResult {
   checkpoint?: CheckpointRef;
   run?: RunState;
   calls?: (Call | SettledCall)[];
+  queued?: QueuedRun[];
 }
 export interface CheckpointRef {
   id: string;
 }
 /**
- * The thread's newest run. ``running`` includes waiting for a tool.
+ * The run that is under way, else the newest that ended. ``running`` includes waiting for a tool.
  */
 export interface RunState {
   run_id: string;
@@ -247,6 +250,14 @@ export interface Failure {
   error: ErrorBody;
 }
 /**
+ * A run that starts when those before it have ended.
+ */
+export interface QueuedRun {
+  run_id: string;
+  assistant_id: string;
+  input: unknown;
+}
+/**
  * Ours. Who this page is and what it can do; sent first, and again whenever it changes.
  */
 export interface ClientAnnounceParams {
@@ -262,11 +273,81 @@ export interface ClientAnnounceParams {
   };
 }
 /**
- * A tool that a page implements. ``fingerprint`` is that of the schema it was built against.
+ * A tool that a page implements. ``fingerprint`` is that of the schema it was built against; ``permissions`` names
+ * those of the browser that it cannot do without.
  */
 export interface ToolDeclaration {
   name: string;
   fingerprint?: string;
+  /**
+   * @maxItems 16
+   */
+  permissions?:
+    | []
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string]
+    | [string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string, string, string, string]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ]
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
 }
 /**
  * ``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be.
@@ -282,16 +363,19 @@ export interface AnnounceLimits {
   items: number;
 }
 /**
- * Ours. Take a call for execution, or renew one's own claim.
+ * Ours. Take a call for execution, or with ``claim_id`` renew a claim.
  */
 export interface CallClaimParams {
   interrupt_id: string;
+  claim_id?: string;
 }
 /**
- * The call is yours for ``lease_ms``; renew it before then by claiming again.
+ * The call is yours for ``lease_ms``; renew it before then by claiming again with ``claim_id``, which names the
+ * claim and proves it. Only the claimer learns it.
  */
 export interface CallClaimResult {
   interrupt_id: string;
+  claim_id: string;
   tool_call_id: string;
   name: string;
   args: {
@@ -301,10 +385,12 @@ export interface CallClaimResult {
   deadline?: number;
 }
 /**
- * Ours. Give a call back, not begun.
+ * Ours. Decline an offer, or give a call back. ``started``: it may have been executed, the outcome is unknown.
  */
 export interface CallReleaseParams {
   interrupt_id: string;
+  claim_id?: string;
+  started?: boolean;
   reason?: string;
 }
 /**
@@ -312,16 +398,19 @@ export interface CallReleaseParams {
  */
 export interface CallProgressParams {
   interrupt_id: string;
+  claim_id?: string;
   value: unknown;
 }
 export interface CallProgressResult {
   lease_ms: number;
 }
 /**
- * Ours. Answer a call; acknowledged only when stored.
+ * Ours. Answer a call; acknowledged only when stored. ``claim_id`` proves a claim, also one that another client id
+ * made: a page that was reopened after a crash sends what the one before it has computed.
  */
 export interface CallSettleParams {
   interrupt_id: string;
+  claim_id?: string;
   result: Success | Failure;
 }
 /**
@@ -335,10 +424,11 @@ export interface CallSettleResult {
  */
 export interface ConnectionPingParams {}
 /**
- * Ours: ``run_id``; ``input`` (with root ``running``: what the user sent); ``code`` (with ``failed``).
+ * Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
+ * the user sent); ``code`` (with ``failed``).
  */
 export interface LifecycleData {
-  event: "started" | "running" | "completed" | "failed" | "interrupted";
+  event: "queued" | "started" | "running" | "completed" | "failed" | "interrupted";
   graph_name?: string;
   run_id?: string;
   input?: unknown;
@@ -357,11 +447,19 @@ export interface CallOpened {
   args: {
     [k: string]: unknown;
   };
-  state: "open" | "claimed";
+  state: "open" | "offered" | "claimed";
   client_id?: string;
   deadline?: number;
   title?: string;
   event: "opened";
+}
+/**
+ * The client may claim the call now; nobody else may until it is offered to another or released.
+ */
+export interface CallOffered {
+  event: "offered";
+  interrupt_id: string;
+  client_id: string;
 }
 export interface CallClaimed {
   event: "claimed";
@@ -535,6 +633,14 @@ export interface EventParams {
   namespace: string[];
   timestamp: number;
   data: unknown;
+}
+/**
+ * Ours, server to client: answer it with ``connection.ping``. ``sent`` counts the messages that this connection was
+ * sent before it: a client that received another number of them reconnects.
+ */
+export interface Ping {
+  type: "ping";
+  sent: number;
 }
 export interface SuccessReply {
   type: "success";

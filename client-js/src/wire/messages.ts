@@ -1,4 +1,4 @@
-import type { Command, ErrorReply, Event, Protocol, SuccessReply } from "./messages.gen.ts";
+import type { Command, ErrorReply, Event, Ping, Protocol, SuccessReply } from "./messages.gen.ts";
 import { isObject } from "./values.ts";
 
 export type * from "./messages.gen.ts";
@@ -13,7 +13,7 @@ export type Params<M extends Method> = Protocol["commands"][M]["params"];
 export type Result<M extends Method> = Protocol["commands"][M]["result"];
 
 /** Server to client. */
-export type ServerMessage = SuccessReply | ErrorReply | Event;
+export type ServerMessage = SuccessReply | ErrorReply | Event | Ping;
 
 /** A command before it is sent: without its id. */
 export type Request = Omit<Command, "id">;
@@ -36,6 +36,8 @@ export function isServerMessage(message: unknown): message is ServerMessage {
         isObject(params["data"])
       );
     }
+    case "ping":
+      return typeof message["sent"] === "number";
     default:
       return false;
   }

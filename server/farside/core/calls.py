@@ -2,6 +2,9 @@
 
 Every change to a call is an action put through :func:`transition`; the store applies what it returns atomically,
 together with the event. What an action may not do raises :class:`FarsideError` ``call_settled`` or ``claim_lost``.
+
+``open`` (nobody can take it now) -> ``offered`` (to one client) -> ``claimed`` (by that client) -> ``settled``. From
+each of them ``cancelled`` and ``expired`` can be reached, and from the second and third ``open`` again.
 """
 
 from __future__ import annotations
@@ -14,36 +17,86 @@ from farside.errors import FarsideError
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A client takes the call, or renews its claim. ``lease_ms`` None: until the client is gone."""
+class Offer:
+    """The server asks a client to take the call. It has ``claim_ms`` to do so."""
 
     client_id: str
+    claim_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A client takes the call.
+
+    ``claim_id`` names the new claim. ``lease_ms`` None: until the client is gone (plain connections). ``anew``: the
+    client may hold the call already, and gets the same claim again: its reply was lost, or whoever asked is gone and
+    had not begun.
+    """
+
+    client_id: str
+    claim_id: str
     lease_ms: int | None
+    anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """The holder of a claim keeps it, maybe under another client id: a page that was reopened.
+
+    A claim that ended meanwhile is had again, if nobody else was offered the call.
+    """
+
+    client_id: str
+    claim_id: str
+    lease_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The holder gives the call back, not begun."""
+    """A client declines its offer, or gives up its claim.
+
+    ``started``: the execution may have begun, its outcome is unknown (L8).
+    """
 
     client_id: str
+    claim_id: str | None = None
+    started: bool = False
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The holder shows progress, which renews its claim."""
+    """The holder shows progress, which renews its claim. ``claim_id`` None: known by its client id."""
 
     client_id: str
     lease_ms: int
     value: Any
+    claim_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The client has no connection any more. It may come back within ``grace_ms``."""
+
+    client_id: str
+    grace_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The server was away: offers are void, and who holds a claim gets ``lease_ms`` to come back and renew it."""
+
+    lease_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """The answer. ``client_id`` None: a client of the plain protocol, which shows only that it knows the id."""
+    """The answer. ``plain``: of a client of the plain protocol, which shows only that it knows the call's id."""
 
     result: ToolResult
-    client_id: str | None = None
+    client_id: str
+    claim_id: str | None = None
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +108,10 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time passed: ends a lease or the call when one is due."""
+    """Time passed: ends an offer, a lease, or the call when one is due."""
 
 
-Action = Claim | Release | Progress | Settle | Cancel | Tick
+Action = Offer | Claim | Renew | Release | Progress | Leave | Restart | Settle | Cancel | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +129,47 @@ def transition(call: Call, action: Action, now: int) -> Change:
         now: milliseconds since the epoch.
 
     Raises:
-        FarsideError: ``call_settled`` when the call has its answer, ``claim_lost`` when another client holds it.
+        FarsideError: ``call_settled`` when the call has its answer, ``claim_lost`` when the client may not do this.
     """
-    if isinstance(action, Tick):
-        return _tick(call, now)
-    if call.ended:
-        raise FarsideError(
-            "call_settled", f"expected an unsettled call, {call.interrupt_id} is {call.state}; forget it"
-        )
-    if isinstance(action, Cancel):
-        return _end(call, "cancelled", failure("cancelled", action.reason))
-    if isinstance(action, Settle):
-        if action.client_id is not None and call.client_id not in (None, action.client_id):
-            raise _lost(call)
-        return _end(call, "settled", action.result)
-    if isinstance(action, Claim):
-        return _claim(call, action, now)
-    if call.client_id != action.client_id:
-        raise _lost(call)
-    if isinstance(action, Release):
-        freed = replace(call, state="open", client_id=None, lease_until=None)
-        event: dict[str, Any] = {"event": "released", "interrupt_id": call.interrupt_id}
-        return Change(freed, event if action.reason is None else {**event, "reason": action.reason})
-    if isinstance(action, Progress):  # pyright: ignore[reportUnnecessaryIsInstance]
-        renewed = replace(call, lease_until=now + action.lease_ms)
-        return Change(renewed, {"event": "progress", "interrupt_id": call.interrupt_id, "value": action.value})
-    assert_never(action)
+    match action:
+        case Tick():
+            return _tick(call, now)
+        case Leave():
+            return _leave(call, action, now)
+        case Restart():
+            return _restart(call, action, now)
+        case _ if call.ended:
+            raise FarsideError(
+                "call_settled", f"expected an unsettled call, {call.interrupt_id} is {call.state}; forget it"
+            )
+        case Cancel():
+            return _end(call, "cancelled", failure("cancelled", action.reason), None, now)
+        case Settle():
+            if call.state == "claimed" and not action.plain and not _holds(call, action):
+                raise _lost(call)
+            return _end(call, "settled", action.result, action.client_id, now)
+        case Offer():
+            if call.state != "open":
+                raise _lost(call)
+            offered = replace(call, state="offered", client_id=action.client_id, lease_until=now + action.claim_ms)
+            return Change(offered, _told("offered", call, client_id=action.client_id))
+        case Claim():
+            return _claim(call, action, now)
+        case Release():
+            return _release(call, action, now)
+        case Progress():
+            if call.state != "claimed" or not _holds(call, action):
+                raise _lost(call)
+            return Change(_renewed(call, action, now), _told("progress", call, value=action.value))
+        case Renew():
+            free = call.state == "open" or (call.state == "offered" and call.client_id == action.client_id)
+            if not free and not (call.state == "claimed" and _holds(call, action)):
+                raise _lost(call)
+            renewed = replace(_renewed(call, action, now), state="claimed", claim_id=action.claim_id)
+            moved = free or call.client_id != action.client_id
+            return Change(renewed, _told("claimed", call, client_id=action.client_id) if moved else None)
+        case _:
+            assert_never(action)
 
 
 def opened(call: Call) -> dict[str, Any]:
@@ -109,43 +177,91 @@ def opened(call: Call) -> dict[str, Any]:
     return {"event": "opened", **call.snapshot()}
 
 
+def _holds(call: Call, action: Renew | Release | Progress | Settle) -> bool:
+    """Whether the client has the call: it proves the claim, or proves nothing and is the one that has it."""
+    if action.claim_id is not None:
+        return action.claim_id == call.claim_id
+    return action.client_id == call.client_id
+
+
+def _renewed(call: Call, action: Renew | Progress, now: int) -> Call:
+    return replace(call, client_id=action.client_id, lease_until=now + action.lease_ms)
+
+
 def _claim(call: Call, action: Claim, now: int) -> Change:
+    mine = call.client_id == action.client_id
     until = None if action.lease_ms is None else now + action.lease_ms
-    claimed = replace(call, state="claimed", client_id=action.client_id, lease_until=until)
-    if call.client_id is None:
-        event = {"event": "claimed", "interrupt_id": call.interrupt_id, "client_id": action.client_id}
-        return Change(claimed, event)
-    if call.client_id == action.client_id:
-        return Change(claimed, None)
+    if call.state == "open" or (call.state == "offered" and mine):
+        taken = replace(call, state="claimed", client_id=action.client_id, claim_id=action.claim_id, lease_until=until)
+        return Change(taken, _told("claimed", call, client_id=action.client_id))
+    if call.state == "claimed" and mine and action.anew:
+        return Change(replace(call, lease_until=until), None)
     raise _lost(call)
+
+
+def _release(call: Call, action: Release, now: int) -> Change:
+    if call.state == "open" or not _holds(call, action):
+        raise _lost(call)
+    if call.state == "claimed" and action.started:
+        return _unknown(call, action.reason or "the outcome is unknown", now)
+    return _freed(call, action.reason)
+
+
+def _leave(call: Call, action: Leave, now: int) -> Change:
+    if call.ended or call.client_id != action.client_id:
+        return Change(call, None)
+    if call.state == "offered":
+        return _freed(call, "gone")
+    until = now + action.grace_ms
+    return Change(replace(call, lease_until=until if call.lease_until is None else min(call.lease_until, until)), None)
+
+
+def _restart(call: Call, action: Restart, now: int) -> Change:
+    if call.state == "offered":
+        return _freed(call, "gone")
+    if call.state != "claimed":
+        return Change(call, None)
+    until = now + action.lease_ms
+    return Change(replace(call, lease_until=until if call.lease_until is None else max(call.lease_until, until)), None)
 
 
 def _tick(call: Call, now: int) -> Change:
     if call.ended:
         return Change(call, None)
     if call.deadline is not None and now >= call.deadline:
-        return _end(call, "expired", failure("timed_out", f"{call.name} was not answered before its deadline"))
+        message = f"{call.name} was not answered before its deadline"
+        return _end(call, "expired", failure("timed_out", message), None, now)
     if call.lease_until is not None and now >= call.lease_until:
-        if call.idempotent:
-            freed = replace(call, state="open", client_id=None, lease_until=None)
-            return Change(freed, {"event": "released", "interrupt_id": call.interrupt_id, "reason": "lease ended"})
-        gone = failure("interrupted", f"the page that executed {call.name} went away; the outcome is unknown")
-        return _end(call, "settled", gone)
+        return _freed(call, "not claimed in time") if call.state == "offered" else _unknown(call, "lease ended", now)
     return Change(call, None)
 
 
-def _end(call: Call, state: Any, result: ToolResult) -> Change:
-    ended = replace(call, state=state, result=result, client_id=call.client_id, lease_until=None)
-    event = {
-        "event": state,
-        "interrupt_id": call.interrupt_id,
-        "tool_call_id": call.tool_call_id,
-        "name": call.name,
-        "result": result.model_dump(),
-    }
+def _unknown(call: Call, reason: str, now: int) -> Change:
+    """The call may have been executed, and nobody will tell: L8."""
+    if call.idempotent:
+        return _freed(call, reason)
+    gone = failure("interrupted", f"the page that executed {call.name} went away; the outcome is unknown")
+    return _end(call, "settled", gone, None, now)
+
+
+def _freed(call: Call, reason: str | None) -> Change:
+    freed = replace(call, state="open", client_id=None, claim_id=None, lease_until=None)
+    return Change(freed, _told("released", call) if reason is None else _told("released", call, reason=reason))
+
+
+def _end(call: Call, state: Any, result: ToolResult, by: str | None, now: int) -> Change:
+    ended = replace(call, state=state, result=result, lease_until=None, ended_at=now, ended_by=by)
+    event = _told(state, call, tool_call_id=call.tool_call_id, name=call.name, result=result.model_dump())
     return Change(ended, event)
 
 
+def _told(event: str, call: Call, **data: Any) -> dict[str, Any]:
+    return {"event": event, "interrupt_id": call.interrupt_id, **data}
+
+
 def _lost(call: Call) -> FarsideError:
-    holder = "nobody" if call.client_id is None else "another client"
-    return FarsideError("claim_lost", f"expected to hold {call.interrupt_id}, {holder} does; claim it first")
+    holder = "nobody" if call.client_id is None else "another client, or another page of this client,"
+    return FarsideError(
+        "claim_lost",
+        f"expected to hold {call.interrupt_id}, or to be offered it; {holder} has it; wait until it is offered to you",
+    )

@@ -10,8 +10,8 @@ from farside.wire.messages import ErrorBody, Failure, Success
 ToolResult = Success | Failure
 """What a call ended with: a value, or an error."""
 
-RunStatus = Literal["running", "completed", "failed", "cancelled"]
-CallState = Literal["open", "claimed", "settled", "cancelled", "expired"]
+RunStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
+CallState = Literal["open", "offered", "claimed", "settled", "cancelled", "expired"]
 CallKind = Literal["tool", "input"]
 
 
@@ -27,7 +27,10 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution on a thread. ``running`` includes waiting for a tool."""
+    """One execution on a thread. ``running`` includes waiting for a tool, ``queued`` is waiting for its turn.
+
+    ``starter``: the client that asked for it, the first choice for its calls.
+    """
 
     id: str
     thread_id: str
@@ -37,6 +40,7 @@ class Run:
     status: RunStatus
     created_at: int
     error: ErrorBody | None = None
+    starter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,10 @@ class Call:
 
     ``version`` grows with every stored change; a store refuses a change that was based on an older one.
     For "input" the payload is in ``args["payload"]``, name and tool_call_id are empty.
+
+    ``client_id``: who is offered the call, or has claimed it; ``claim_id`` names the claim and proves it.
+    ``lease_until``: when the offer or the claim ends. ``ended_by``: the client that answered, None when it was the
+    server's doing.
     """
 
     thread_id: str
@@ -60,8 +68,11 @@ class Call:
     idempotent: bool = False
     deadline: int | None = None
     client_id: str | None = None
+    claim_id: str | None = None
     lease_until: int | None = None
     result: ToolResult | None = None
+    ended_at: int | None = None
+    ended_by: str | None = None
     version: int = 0
 
     @property
@@ -71,7 +82,7 @@ class Call:
 
     @property
     def due(self) -> int | None:
-        """When something happens to the call by itself: its deadline or the end of its lease."""
+        """When something happens to the call by itself: its deadline, or the end of its offer or lease."""
         if self.ended:
             return None
         times = [time for time in (self.deadline, self.lease_until) if time is not None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from farside.core.model import Call, CallKind, Event, JournalEntry, Run, Thread, ToolResult
+from farside.core.routing import Presence
 
 # --- the store -------------------------------------------------------------------------------------------------
 
@@ -19,6 +20,18 @@ class StaleWrite(Exception):  # noqa: N818 - an outcome that callers expect
     """A call was changed by somebody else meanwhile; nothing of the commit was stored."""
 
 
+class LeaseLost(Exception):  # noqa: N818 - an outcome that callers expect
+    """Another process drives the thread; nothing of the commit was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of one process to drive a thread. It holds for as long as the process gives signs of life."""
+
+    thread_id: str
+    process_id: str
+
+
 class Store(Protocol):
     """Where threads, runs, calls, events and journals survive. Every implementation passes the contract suite."""
 
@@ -28,24 +41,62 @@ class Store(Protocol):
 
     async def close(self) -> None: ...
 
-    async def commit(self, writes: Sequence[Write]) -> None:
+    async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
         """Store all of it or nothing. On return it survives a crash, as far as the store is durable.
 
         A :class:`Call` is written only if the stored version is ``call.version - 1`` (none for version 1).
 
+        Args:
+            lease: must be held, or nothing is stored.
+
         Raises:
             StaleWrite: a call's version did not fit.
+            LeaseLost: another process has the lease.
         """
         ...
+
+    # which process drives a thread
+
+    async def beat(self, process_id: str, until: int) -> None:
+        """A sign of life: the process holds its leases until then."""
+        ...
+
+    async def processes(self) -> Sequence[str]:
+        """The processes that gave a sign of life and have not been buried."""
+        ...
+
+    async def bury(self, process_id: str) -> None:
+        """The process is gone: it holds nothing any more."""
+        ...
+
+    async def acquire(self, lease: Lease, now: int) -> bool:
+        """Take the lease, unless another process holds it whose last sign of life is good at ``now``."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back, if it is held."""
+        ...
+
+    async def stranded(self, now: int) -> Sequence[Run]:
+        """Runs that are running or queued, of all threads that no living process drives; the oldest first."""
+        ...
+
+    # reading
 
     async def thread(self, thread_id: str) -> Thread | None: ...
 
     async def run(self, thread_id: str, run_id: str) -> Run | None: ...
 
-    async def latest_run(self, thread_id: str) -> Run | None: ...
+    async def latest_run(self, thread_id: str) -> Run | None:
+        """The newest run that has started."""
+        ...
 
-    async def running(self) -> Sequence[Run]:
-        """All runs with status "running", of all threads, oldest first."""
+    async def queued(self, thread_id: str) -> Sequence[Run]:
+        """The runs with status "queued", the oldest first."""
+        ...
+
+    async def unfinished(self) -> Sequence[Run]:
+        """All runs that are running or queued, of all threads, the oldest first."""
         ...
 
     async def call(self, thread_id: str, interrupt_id: str) -> Call | None: ...
@@ -67,7 +118,7 @@ class Store(Protocol):
         ...
 
     async def run_started_seq(self, thread_id: str) -> int:
-        """The seq of the newest run's first event, 0 when there is none."""
+        """The seq of the first event of the newest run that has started, 0 when there is none."""
         ...
 
     async def journal(self, thread_id: str, run_id: str) -> Sequence[JournalEntry]: ...
@@ -85,8 +136,13 @@ class Listener(Protocol):
         ...
 
     @property
-    def holder_id(self) -> str:
-        """Who the connection claims calls as: its client, or for a plain connection itself."""
+    def client_id(self) -> str:
+        """Who the connection speaks for: its client, or for a plain connection itself."""
+        ...
+
+    @property
+    def presence(self) -> Presence | None:
+        """What its page can do now; None for one that cannot take calls: it said nothing, or does not listen."""
         ...
 
     def __call__(self, event: Event) -> None: ...
@@ -95,12 +151,12 @@ class Listener(Protocol):
         """Whether the connection would see events of this method (saves making what nobody wants)."""
         ...
 
-    def implements(self, tool: str) -> bool:
-        """Whether its page announced the tool."""
-        ...
-
     def offer(self, call: Call, seq: int) -> None:
         """The call is now this plain connection's."""
+        ...
+
+    def hang_up(self, code: int, reason: str) -> None:
+        """End the connection, with a WebSocket close code."""
         ...
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from farside.core.model import Call, Event
+from farside.core.routing import Presence
 from farside.core.subscriptions import Subscription
 from farside.errors import FarsideError
 from farside.wire.commands import command_id_of, parse_command, parse_params
-from farside.wire.messages import OURS, ClientAnnounceParams, Model, SubscribeParams, UnsubscribeParams
+from farside.wire.messages import MISSING, OURS, ClientAnnounceParams, Model, SubscribeParams, UnsubscribeParams
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,14 @@ class Session:
     """The server's half of one connection.
 
     Args:
+        connection_id: names the connection; a plain one is its own client.
         plain: the connection has no farside subprotocol: it speaks the Agent Streaming Protocol alone.
     """
 
-    def __init__(self, *, plain: bool) -> None:
+    def __init__(self, connection_id: str, *, plain: bool) -> None:
         self.plain = plain
-        self.client_id: str | None = None
-        self.tools: frozenset[str] = frozenset()
+        self.announced: ClientAnnounceParams | None = None
+        self._connection_id = connection_id
         self._subscriptions: dict[str, Subscription] = {}
         self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
         self._count = 0
@@ -103,8 +105,10 @@ class Session:
             self._count += 1
             self._joining[command_id] = (Subscription.of(f"s{self._count}", params), [])
         elif isinstance(params, ClientAnnounceParams):
-            self.client_id = params.client_id
-            self.tools = frozenset(tool.name for tool in params.tools)
+            if self.announced is not None and params.client_id != self.announced.client_id:
+                message = f"expected the client_id {self.announced.client_id!r} of this connection's first announcement"
+                raise FarsideError("invalid_argument", f"{message}; connect anew for another")
+            self.announced = params
         return [Request(command_id, method, params)]
 
     # --- from the engine ---
@@ -157,13 +161,38 @@ class Session:
         """A plain connection was chosen for a call: ``input.requested`` is its offer and its claim."""
         return [Send(requested(call, seq))]
 
+    @property
+    def client_id(self) -> str:
+        """Who the connection speaks for; itself where it did not say."""
+        return self._connection_id if self.announced is None else self.announced.client_id
+
+    def presence(self, active: int) -> Presence | None:
+        """What the client said about itself; None while it cannot take calls: it said nothing, or does not listen.
+
+        Args:
+            active: when the client last did something, in the order of all clients.
+        """
+        if self.plain:
+            return Presence(self._connection_id, active=active) if self.wants("input.requested") else None
+        said = self.announced
+        if said is None or not self.wants("calls"):
+            return None
+        return Presence(
+            client_id=said.client_id,
+            tools={t.name: frozenset(() if t.permissions is MISSING else t.permissions) for t in said.tools},
+            denied=frozenset(name for name, state in said.permissions.items() if state == "denied"),
+            visible=said.visible,
+            focused=said.focused,
+            active=active,
+        )
+
     def wants(self, method: str) -> bool:
         """Whether any subscription, established or on its way, takes events of this method."""
         joining = (subscription for subscription, _ in self._joining.values())
         return any(s.wants(method) for s in (*self._subscriptions.values(), *joining))
 
     def _shows(self, event: Event) -> bool:
-        return event.method != "calls" or not self.plain
+        return not self.plain or not (event.method == "calls" or event.data.get("event") == "queued")
 
 
 def requested(call: Call, seq: int) -> dict[str, Any]:

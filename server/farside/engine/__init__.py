@@ -1,6 +1,7 @@
 """Drives runs: runtime -> store -> bus, and answers -> resume."""
 
 from farside.engine.connection import SUBPROTOCOLS, Connection
-from farside.engine.engine import Engine, Settings
+from farside.engine.engine import Engine
+from farside.engine.settings import Settings
 
 __all__ = ["SUBPROTOCOLS", "Connection", "Engine", "Settings"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from farside.core.calls import Progress, Release, Settle
+from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
+from farside.core.routing import Presence
 from farside.core.session import Deliver, Effect, Request, Send, Session, Snapshot
 from farside.engine.engine import Engine
 from farside.errors import FarsideError
@@ -28,6 +32,7 @@ class Connection:
     Args:
         subprotocol: a key of :data:`SUBPROTOCOLS`, or None for the Agent Streaming Protocol alone.
         send: takes a frame for the client; must not block.
+        hang_up: ends the socket, with a WebSocket close code and a reason; must not block.
     """
 
     def __init__(
@@ -36,20 +41,26 @@ class Connection:
         thread_id: str,
         subprotocol: str | None,
         send: Callable[[Frame], None],
+        hang_up: Callable[[int, str], None],
     ) -> None:
         self._engine = engine
         self._thread_id = thread_id
         self._codec = JSON if subprotocol is None else SUBPROTOCOLS[subprotocol]
-        self._send = send
+        self._send_frame = send
+        self._sent = 0
+        self._hang_up = hang_up
         self._limits = engine.limits
-        self._session = Session(plain=subprotocol is None)
-        self._id = f"connection:{uuid.uuid4().hex}"
+        self._session = Session(f"connection:{uuid.uuid4().hex}", plain=subprotocol is None)
+        self._active = next(engine.activity)
+        self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
+        self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
         self._unlisten = engine.listen(thread_id, self)
 
     # --- from the client ---
 
     async def receive(self, frame: Frame) -> None:
         """Take a frame, carry out its command and send the reply."""
+        self._liveness.heard()
         try:
             message = self._codec.decode(frame, self._limits)
         except FarsideError as error:
@@ -60,9 +71,11 @@ class Connection:
 
     async def close(self) -> None:
         """The client is gone."""
+        if self._watch is not None:
+            self._watch.cancel()
         self._unlisten()
         try:
-            await self._engine.left(self._thread_id, self)
+            await self._engine.ledger.left(self._thread_id, self)
         except FarsideError:
             logger.debug("a client left a server that has stopped")
         except Exception:
@@ -75,8 +88,12 @@ class Connection:
         return self._session.plain
 
     @property
-    def holder_id(self) -> str:
-        return self._session.client_id or self._id
+    def client_id(self) -> str:
+        return self._session.client_id
+
+    @property
+    def presence(self) -> Presence | None:
+        return self._session.presence(self._active)
 
     def __call__(self, event: Event) -> None:
         self._perform(self._session.deliver(event))
@@ -84,13 +101,30 @@ class Connection:
     def wants(self, method: str) -> bool:
         return self._session.wants(method)
 
-    def implements(self, tool: str) -> bool:
-        return tool in self._session.tools
-
     def offer(self, call: Call, seq: int) -> None:
         self._perform(self._session.offer(call, seq))
 
+    def hang_up(self, code: int, reason: str) -> None:
+        self._hang_up(code, reason)
+
     # --- between ---
+
+    async def _ask_for_life(self) -> None:
+        """Ping the client now and then; give it up when it does not answer."""
+        while True:
+            await self._engine.clock.sleep_until(self._liveness.wake_at)
+            match self._liveness.tick(self._engine.clock.now()):
+                case "ask":
+                    self._send(self._codec.encode({"type": "ping", "sent": self._sent}))
+                case "give up":
+                    self._hang_up(CLOSE_SILENT, "the client gives no sign of life")
+                    return
+                case "wait":
+                    pass
+
+    def _send(self, frame: Frame) -> None:
+        self._sent += 1
+        self._send_frame(frame)
 
     def _perform(self, effects: list[Effect]) -> list[Request]:
         """Send what is to be sent; returns what the engine is to do."""
@@ -124,26 +158,32 @@ class Connection:
             message = f"an unexpected error; the server's log has it under trace id {trace_id}"
             effects = self._session.failed(request.id, FarsideError("internal", message))
         self._perform(effects)
-        if self.plain and isinstance(request.params, wire.SubscribeParams) and self.wants("input.requested"):
+        if isinstance(request.params, (wire.SubscribeParams, wire.ClientAnnounceParams)) and self.presence is not None:
             await self._take_offers()
 
     async def _take_offers(self) -> None:
-        """A plain connection listens for input: what nobody holds may be its."""
+        """The client can take calls, or others than before: what nobody has may be for it."""
         try:
-            await self._engine.offer(self._thread_id)
+            await self._engine.ledger.listens(self._thread_id, self)
+        except FarsideError:
+            logger.debug("thread %s: nothing to offer, another process serves it", self._thread_id)
         except Exception:
             logger.exception("thread %s: open calls could not be offered", self._thread_id)
 
     async def _ask(self, params: wire.Model) -> dict[str, Any] | tuple[dict[str, Any], int] | Snapshot:
         """The command's result, with the seq that it includes where that is not the newest."""
-        engine, thread_id = self._engine, self._thread_id
+        engine, thread_id, ledger = self._engine, self._thread_id, self._engine.ledger
+        if isinstance(params, (wire.RunStartParams, wire.RunCancelParams, wire.InputRespondParams)) or (
+            isinstance(params, wire.ClientAnnounceParams) and params.focused
+        ):
+            self._active = next(engine.activity)
         match params:
             case wire.RunStartParams():
-                return {"run_id": await engine.start_run(thread_id, params, self.holder_id)}
+                return {"run_id": await engine.runs.start(thread_id, params, self.client_id)}
             case wire.RunCancelParams():
-                await engine.cancel_run(thread_id, _optional(params.run_id))
+                await engine.runs.cancel(thread_id, _optional(params.run_id))
             case wire.InputRespondParams():
-                await engine.respond(thread_id, params)
+                await ledger.respond(thread_id, params, self.client_id)
             case wire.SubscribeParams():
                 return await engine.subscribe(thread_id, _optional(params.since))
             case wire.StateGetParams():
@@ -151,14 +191,20 @@ class Connection:
             case wire.ClientAnnounceParams():
                 return self._welcome()
             case wire.CallClaimParams():
-                return self._claimed(await engine.claim(thread_id, params.interrupt_id, self._client()))
+                self._client()
+                claim_id = _optional(params.claim_id)
+                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim_id))
             case wire.CallReleaseParams():
-                await engine.release(thread_id, params.interrupt_id, self._client(), _optional(params.reason))
+                release = Release(self._client(), _optional(params.claim_id), params.started, _optional(params.reason))
+                await ledger.release(thread_id, params.interrupt_id, release)
             case wire.CallProgressParams():
-                await engine.progress(thread_id, params.interrupt_id, self._client(), params.value)
-                return {"lease_ms": engine.settings.lease_ms}
+                lease_ms = engine.settings.lease_ms
+                progress = Progress(self._client(), lease_ms, params.value, _optional(params.claim_id))
+                await ledger.progress(thread_id, params.interrupt_id, progress)
+                return {"lease_ms": lease_ms}
             case wire.CallSettleParams():
-                stored = await engine.settle(thread_id, params.interrupt_id, self._client(), params.result)
+                settle = Settle(params.result, self._client(), _optional(params.claim_id))
+                stored = await ledger.settle(thread_id, params.interrupt_id, settle)
                 return {"result": stored.model_dump()}
             case wire.UnsubscribeParams() | wire.ConnectionPingParams():
                 pass
@@ -167,9 +213,9 @@ class Connection:
         return {}
 
     def _client(self) -> str:
-        if self._session.client_id is None:
+        if self._session.announced is None:
             raise FarsideError("invalid_argument", "expected client.announce before this command; send it first")
-        return self._session.client_id
+        return self.client_id
 
     def _welcome(self) -> dict[str, Any]:
         settings, limits = self._engine.settings, self._limits
@@ -179,6 +225,7 @@ class Connection:
     def _claimed(self, call: Call) -> dict[str, Any]:
         claimed: dict[str, Any] = {
             "interrupt_id": call.interrupt_id,
+            "claim_id": call.claim_id,
             "tool_call_id": call.tool_call_id,
             "name": call.name,
             "args": call.args,
@@ -198,6 +245,9 @@ class Connection:
             result["checkpoint"] = {"id": found.state.checkpoint_id}
         if not self.plain:
             result["calls"] = [call.snapshot() for call in found.calls if call.kind == "tool"]
+            result["queued"] = [
+                {"run_id": run.id, "assistant_id": run.agent, "input": run.input} for run in found.queued
+            ]
             if found.run is not None:
                 run = {"run_id": found.run.id, "assistant_id": found.run.agent, "status": found.run.status}
                 result["run"] = run if found.run.error is None else {**run, "error": found.run.error.model_dump()}

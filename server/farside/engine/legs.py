@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from farside.core.calls import Action, Cancel
-from farside.core.model import Call, RunStatus
-from farside.core.ports import Emit, Leg, Opened, Runtime, StaleWrite
+from farside.core.model import Call, Run, RunStatus
+from farside.core.ports import Emit, LeaseLost, Leg, Opened, Runtime, StaleWrite
 from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
 from farside.engine.log import Draft
@@ -42,15 +42,16 @@ class Legs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def start(self, live: LiveThread, active: LiveRun) -> None:
-        """Begin a run."""
-        self._launch(live, active, "start")
+    def start(self, live: LiveThread, run: Run) -> None:
+        """Under the lock: begin a run."""
+        live.active = LiveRun(run, fresh=True, meter=self._engine.settings.meter())
+        self._launch(live, live.active, "start")
 
     async def recover(self, live: LiveThread, active: LiveRun) -> None:
         """Under the lock: go on with a run that another process, now gone, was driving."""
         if self._engine.runtime(active.run.agent).replays or not live.open_calls(active.run.id):
             self._launch(live, active, "recover")
-        await self._engine.offer_open(live)
+        await self._engine.ledger.offer_open(live)
 
     def answered(self, live: LiveThread, calls: Sequence[Call]) -> None:
         """Under the lock: calls have ended; go on where that completes what a run waits for."""
@@ -104,30 +105,37 @@ class Legs:
         active.leg = asyncio.create_task(self._drive(live, active, kind, answers or {}))
 
     async def _drive(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call]) -> None:
+        try:
+            await self._run(live, active, kind, answers)
+        except (LeaseLost, FarsideError) as error:
+            logger.warning("run %s is left to others, or to the next start: %s", active.run.id, error)
+
+    async def _run(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call]) -> None:
         runtime = self._engine.runtime(active.run.agent)
-        leg, desk = await self._insist(active, lambda: self._prepare(live, active, runtime, kind, answers))
         failure: Exception | None = None
         try:
+            leg, desk = await self._insist(active, lambda: self._prepare(live, active, runtime, kind, answers))
             async with aclosing(runtime.run(leg, desk)) as items:
                 async for item in items:
                     if live.active is not active:
                         return  # it was left behind
                     if isinstance(item, Emit):
+                        active.meter.count(item.method, item.data)
                         live.log.emit(active.run.id, item)
                     else:
                         await self._insist(active, partial(self._open, live, active, item))
+        except LeaseLost:
+            raise
         except Exception as error:
             failure = error
         await self._insist(active, lambda: self._end(live, active, runtime, failure))
-        await self._engine.let_go(live.id)
+        if live.active is None:
+            await self._insist(active, lambda: self._engine.runs.go_on(live.id))
 
     async def _open(self, live: LiveThread, active: LiveRun, item: Opened) -> None:
         async with live.lock:
             if live.active is active:
-                timeout = self._engine.settings.default_timeout
-                await live.open(active, item.calls, self._engine.clock.now(), timeout)
-                self._engine.look_at_time()
-                await self._engine.offer_open(live)
+                await self._engine.ledger.open(live, active, item.calls)
 
     async def _insist(self, active: LiveRun, work: Callable[[], Awaitable[_T]]) -> _T:
         """Do what needs the store until the store does it: the run must neither be forgotten nor fail for it."""
@@ -135,7 +143,7 @@ class Legs:
         while True:
             try:
                 return await work()
-            except StaleWrite:
+            except (StaleWrite, LeaseLost, FarsideError):
                 raise
             except Exception:
                 logger.exception("run %s: the store failed; trying again in %d ms", active.run.id, pause)
@@ -148,7 +156,7 @@ class Legs:
         store, run = self._engine.store, active.run
         if kind == "recover":
             answers = await self._settled(live, run.id)
-            await self._tell_recovery(live, active, runtime)
+            await self._recollect(live, active, runtime)
         replay = runtime.replays and kind != "start"
         journal = {entry.position: entry for entry in await store.journal(live.id, run.id)} if replay else {}
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
@@ -156,13 +164,18 @@ class Legs:
         leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
         return leg, RunDesk(live, active, self._engine.bus, journal, calls)
 
-    async def _tell_recovery(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
-        """The run goes on; a message that was being written when its process died is made again, as another one."""
+    async def _recollect(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
+        """The run goes on: what it has done so far counts, and a message that was being written when its process died
+        is made again, as another one."""
         run = active.run
+        events = await live.log.replay(await self._engine.before_run(live.id))
+        active.meter = self._engine.settings.meter()
+        for event in events:
+            if event.run_id == run.id:
+                active.meter.recall(event.method, event.data)
         live.log.emit(run.id, Emit("lifecycle", {"event": "running", "graph_name": run.agent, "run_id": run.id}))
         if runtime.replays:
             return  # a replay writes the same message again
-        events = await live.log.replay(await self._engine.before_run(live.id))
         for event in unfinished(events, run.id):
             live.log.emit(run.id, Emit("messages", void(event.data["message_id"]), event.namespace))
 

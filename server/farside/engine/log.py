@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from farside.core.model import Event, Thread
-from farside.core.ports import Bus, Clock, Emit, Store, Write
+from farside.core.ports import Bus, Clock, Emit, Lease, LeaseLost, Store, Write
 from farside.wire.values import check
 
 logger = logging.getLogger("farside.engine")
@@ -37,10 +37,28 @@ class Draft:
 
 
 class ThreadLog:
-    """One thread's log, in the process that drives the thread."""
+    """One thread's log, in the process that drives the thread.
 
-    def __init__(self, thread: Thread, store: Store, bus: Bus, clock: Clock, *, stored: bool) -> None:
+    Args:
+        lease: the thread's, without which nothing is stored.
+        on_lost: called when another process has taken it.
+        stored: the store knows the thread.
+    """
+
+    def __init__(
+        self,
+        thread: Thread,
+        store: Store,
+        bus: Bus,
+        clock: Clock,
+        lease: Lease,
+        on_lost: Callable[[], None],
+        *,
+        stored: bool,
+    ) -> None:
         self.thread = thread
+        self._lease = lease
+        self._on_lost = on_lost
         self._stored_thread: Thread | None = thread if stored else None
         self._seq = thread.reserved_seq
         self.shown = thread.reserved_seq
@@ -189,7 +207,10 @@ class ThreadLog:
         if not rows:
             return
         try:
-            await self._store.commit(rows)
+            await self._store.commit(rows, lease=self._lease)
+        except LeaseLost:
+            self._on_lost()
+            raise
         except BaseException:
             self._waiting = [*batch, *self._waiting]
             raise
@@ -205,6 +226,8 @@ class ThreadLog:
                 async with self._committing:
                     await self._store_with((), ())
                     self._release()
+        except LeaseLost:
+            logger.debug("thread %s: its last events are left out, another process goes on", self.thread.id)
         except Exception:
             logger.exception("thread %s: events could not be stored; they stay in memory", self.thread.id)
         finally:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from farside.core.calls import Action, opened, transition
+from farside.core.limits import Meter
 from farside.core.model import Call, Run, Thread, ToolResult
-from farside.core.ports import NewCall, Write
+from farside.core.ports import Listener, Write
 from farside.engine.log import Draft, ThreadLog
 
 
@@ -18,12 +19,11 @@ class LiveRun:
 
     ``leg`` is the task that drives the runtime, None while the run waits. ``batch`` names the calls of the last pause.
     ``fresh``: this process has driven the run from its start, so that it knows what was answered since.
-    ``starter``: who asked for the run, the first choice for its calls.
     """
 
     run: Run
     fresh: bool
-    starter: str | None = None
+    meter: Meter
     leg: asyncio.Task[None] | None = None
     batch: dict[str, Call] = field(default_factory=dict[str, Call])
     answers: dict[str, asyncio.Future[ToolResult]] = field(default_factory=dict[str, "asyncio.Future[ToolResult]"])
@@ -36,61 +36,37 @@ class LiveRun:
 
 
 class LiveThread:
-    """The thread's lock, its log, its unsettled calls and its active run.
+    """The thread's lock, its log, its unsettled calls, its active run and those that are queued behind it.
 
-    ``lock`` is held by whoever changes the thread; one process drives a thread at a time.
+    ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
+    declined a call or did not take it in time, by interrupt id. ``hands``: the connection that made or renewed a claim.
     """
 
-    def __init__(self, thread: Thread, log: ThreadLog, unsettled: Iterable[Call]) -> None:
+    def __init__(self, thread: Thread, log: ThreadLog, unsettled: Iterable[Call], queue: Iterable[Run]) -> None:
         self.id = thread.id
         self.lock = asyncio.Lock()
         self.log = log
         self.calls: dict[str, Call] = {call.interrupt_id: call for call in unsettled}
         self.active: LiveRun | None = None
+        self.queue: list[Run] = list(queue)
+        self.passed: dict[str, set[str]] = {}
+        self.hands: dict[str, Listener] = {}
 
     def open_calls(self, run_id: str) -> list[Call]:
         """The unsettled calls of a run, in the order in which they were opened."""
         return [call for call in self.calls.values() if call.run_id == run_id]
 
-    async def open(self, live: LiveRun, new: Iterable[NewCall], now: int, default_timeout: float | None) -> list[Call]:
-        """Store and announce pauses; those that are known already are left alone. Returns the new ones."""
-        calls: list[Call] = []
-        for item in new:
-            if item.interrupt_id in live.batch or item.interrupt_id in self.calls:
-                continue
-            timeout = item.timeout if item.timeout is not None else default_timeout
-            deadline = None if timeout is None or item.kind == "input" else now + round(timeout * 1000)
-            calls.append(
-                Call(
-                    thread_id=self.id,
-                    run_id=live.run.id,
-                    interrupt_id=item.interrupt_id,
-                    kind=item.kind,
-                    tool_call_id=item.tool_call_id,
-                    name=item.name,
-                    args=item.args,
-                    opened_at=now,
-                    title=item.title,
-                    idempotent=item.idempotent,
-                    deadline=deadline,
-                    version=1,
-                )
-            )
-        drafts = [Draft(live.run.id, "calls", opened(call)) for call in calls if call.kind == "tool"]
-        drafts += [
-            Draft(
-                live.run.id,
-                "input.requested",
-                {"interrupt_id": call.interrupt_id, "payload": call.payload()},
-                durable=False,
-            )
-            for call in calls
-            if call.kind == "input"
-        ]
+    async def open(self, active: LiveRun, calls: Sequence[Call]) -> None:
+        """Store and announce new calls of the active run."""
+        run_id = active.run.id
+        drafts = [Draft(run_id, "calls", opened(call)) for call in calls if call.kind == "tool"]
+        for call in calls:
+            if call.kind == "input":
+                asked = {"interrupt_id": call.interrupt_id, "payload": call.payload()}
+                drafts.append(Draft(run_id, "input.requested", asked, durable=False))
         await self.log.commit(calls, drafts)
         for call in calls:
-            self.calls[call.interrupt_id] = live.batch[call.interrupt_id] = call
-        return calls
+            self.calls[call.interrupt_id] = active.batch[call.interrupt_id] = call
 
     async def apply(
         self,
@@ -108,6 +84,7 @@ class LiveThread:
         Raises:
             FarsideError: ``call_settled``, ``claim_lost``.
             StaleWrite: another process changed a call.
+            LeaseLost: another process drives the thread.
         """
         done = [transition(call, action, now) for call, action in changes]
         after = [replace(change.call, version=change.call.version + 1) for change in done]
@@ -118,9 +95,15 @@ class LiveThread:
         ]
         await self.log.commit([*after, *writes], [*events, *drafts])
         for call in after:
-            self.calls[call.interrupt_id] = call
-            if self.active is not None and call.interrupt_id in self.active.batch:
-                self.active.batch[call.interrupt_id] = call
-            if call.ended:
-                del self.calls[call.interrupt_id]
+            self._remember(call)
         return after
+
+    def _remember(self, call: Call) -> None:
+        self.calls[call.interrupt_id] = call
+        if self.active is not None and call.interrupt_id in self.active.batch:
+            self.active.batch[call.interrupt_id] = call
+        if call.state != "claimed":
+            self.hands.pop(call.interrupt_id, None)
+        if call.ended:
+            del self.calls[call.interrupt_id]
+            self.passed.pop(call.interrupt_id, None)

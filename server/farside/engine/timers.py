@@ -11,6 +11,7 @@ from typing import Any
 
 from farside.core.model import Call
 from farside.core.ports import Clock, Store
+from farside.errors import FarsideError
 
 logger = logging.getLogger("farside.engine")
 
@@ -56,6 +57,8 @@ class Timers:
             for call in await self._store.due(self._clock.now()):
                 try:
                     await self._fire(call)
+                except FarsideError as error:
+                    logger.debug("call %s is due: %s", call.interrupt_id, error)
                 except Exception:
                     logger.exception("call %s is due, which could not be stored", call.interrupt_id)
             when = await self._store.next_due()

@@ -34,6 +34,9 @@ _OURS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_ma
 """Keys of ``configurable`` and ``metadata`` that a client does not choose: LangGraph finds its place by them."""
 
 
+REPAIRED = "farside.history_repaired"
+"""The name of the event ``custom`` that tells of calls which were found without an answer, and got one."""
+
 _LEFT_OPEN = "the run that made this call ended before it was answered"
 
 
@@ -83,12 +86,13 @@ class LangGraphRuntime:
         Pauses are reported when LangGraph's stream has ended: only then are they on disk (L1).
 
         Raises:
-            FarsideError: ``invalid_argument``: the run's config is malformed.
+            FarsideError: ``invalid_argument``: the run's config is malformed. ``state_lost``: it cannot be recovered.
             Exception: whatever the agent raised, ``GraphRecursionError`` included.
         """
         config = self._config(leg)
         if leg.kind == "start":
-            await self._tidied(leg.thread_id)
+            if repaired := await self._tidied(leg.thread_id):
+                yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
             entry = _Entry(leg.input)
         elif leg.kind == "resume":
             entry = _resume(leg.answers.values())
@@ -159,22 +163,28 @@ class LangGraphRuntime:
     def _config_of(self, thread_id: str, run_id: str) -> RunnableConfig:
         return {"configurable": {"thread_id": thread_id}, "metadata": {_RUN_ID: run_id}}
 
-    async def _tidied(self, thread_id: str) -> None:
+    async def _tidied(self, thread_id: str) -> list[dict[str, str]]:
         """Close what an earlier run left open: its process died before it was abandoned, or it knew nothing of us.
+
+        Returns the tool calls that had no answer, each ``{id, name}``.
 
         Reading the state costs more the longer the history is, so a thread that was left closed is not looked at.
         """
         if self._closed.take(thread_id):
-            return
+            return []
         snapshot = await self._snapshot(thread_id)
-        if snapshot.metadata is not None:
-            await self._close(thread_id, snapshot, _LEFT_OPEN, {})
+        return [] if snapshot.metadata is None else await self._close(thread_id, snapshot, _LEFT_OPEN, {})
 
-    async def _close(self, thread_id: str, snapshot: StateSnapshot, reason: str, answers: Mapping[str, Call]) -> None:
+    async def _close(
+        self, thread_id: str, snapshot: StateSnapshot, reason: str, answers: Mapping[str, Call]
+    ) -> list[dict[str, str]]:
+        """Returns the tool calls that had no tool message, each ``{id, name}``."""
         results = {(call.tool_call_id, call.name): call.result for call in answers.values()}
+        closed: list[dict[str, str]] = []
 
         def answer(call: ToolCall) -> ToolMessage:
             call_id, name = call["id"] or "", call["name"]
+            closed.append({"id": call_id, "name": name})
             result = results.get((call_id, name)) or failure("cancelled", reason)
             declaration = self.tool(name)
             return tool_message(name, call_id, result if declaration is None else declaration.check_result(result))
@@ -182,6 +192,7 @@ class LangGraphRuntime:
         metadata = {} if (run_id := _run_of(snapshot)) is None else {_RUN_ID: run_id}
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "metadata": metadata}
         await close(self._graph, config, snapshot, answer)
+        return closed
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
         return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
@@ -189,10 +200,15 @@ class LangGraphRuntime:
     async def _recovered(self, leg: Leg) -> _Entry | Opened | None:
         """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""
         snapshot = await self._snapshot(leg.thread_id)
-        if _run_of(snapshot) != leg.run_id:
+        pending = snapshot.interrupts
+        if _run_of(snapshot) != leg.run_id and not any(pause.id in leg.answers for pause in pending):
+            if leg.answers:
+                expected = (
+                    f"expected the checkpoint of run {leg.run_id}, whose tool calls were answered, it is not there"
+                )
+                raise FarsideError("state_lost", f"{expected}; give the graph a checkpointer that survives a restart")
             await self._tidied(leg.thread_id)
             return _Entry(leg.input)
-        pending = snapshot.interrupts
         if unanswered := [pause for pause in pending if pause.id not in leg.answers]:
             return Opened(tuple(new_call(pause, self.tool) for pause in unanswered))
         if pending:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from farside.core.model import Call, Event, JournalEntry, Run, Thread
-from farside.core.ports import StaleWrite, Write
+from farside.core.ports import Lease, LeaseLost, StaleWrite, Write
 
 
 class MemoryStore:
@@ -18,6 +18,8 @@ class MemoryStore:
         self._calls: dict[tuple[str, str], Call] = {}
         self._events: dict[str, dict[int, Event]] = {}
         self._journal: dict[tuple[str, str], dict[str, JournalEntry]] = {}
+        self._processes: dict[str, int] = {}
+        self._leases: dict[str, str] = {}
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -25,7 +27,9 @@ class MemoryStore:
     async def close(self) -> None:
         """Nothing to close; what is stored stays until the object goes."""
 
-    async def commit(self, writes: Sequence[Write]) -> None:
+    async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
+        if lease is not None and self._leases.get(lease.thread_id) != lease.process_id:
+            raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
         versions: dict[tuple[str, str], int] = {}
         for write in writes:
             if isinstance(write, Call):
@@ -50,6 +54,31 @@ class MemoryStore:
             case JournalEntry():
                 self._journal.setdefault((write.thread_id, write.run_id), {})[write.position] = write
 
+    async def beat(self, process_id: str, until: int) -> None:
+        self._processes[process_id] = until
+
+    async def processes(self) -> Sequence[str]:
+        return list(self._processes)
+
+    async def bury(self, process_id: str) -> None:
+        self._processes.pop(process_id, None)
+        self._leases = {thread_id: each for thread_id, each in self._leases.items() if each != process_id}
+
+    async def acquire(self, lease: Lease, now: int) -> bool:
+        holder = self._leases.get(lease.thread_id, lease.process_id)
+        if holder != lease.process_id and self._processes.get(holder, 0) > now:
+            return False
+        self._leases[lease.thread_id] = lease.process_id
+        return True
+
+    async def release(self, lease: Lease) -> None:
+        if self._leases.get(lease.thread_id) == lease.process_id:
+            del self._leases[lease.thread_id]
+
+    async def stranded(self, now: int) -> Sequence[Run]:
+        driven = {thread_id for thread_id, each in self._leases.items() if self._processes.get(each, 0) > now}
+        return [run for run in await self.unfinished() if run.thread_id not in driven]
+
     async def thread(self, thread_id: str) -> Thread | None:
         return self._threads.get(thread_id)
 
@@ -57,10 +86,14 @@ class MemoryStore:
         return self._runs.get((thread_id, run_id))
 
     async def latest_run(self, thread_id: str) -> Run | None:
-        return next((run for run in reversed(self._runs.values()) if run.thread_id == thread_id), None)
+        started = (run for run in reversed(self._runs.values()) if run.status != "queued")
+        return next((run for run in started if run.thread_id == thread_id), None)
 
-    async def running(self) -> Sequence[Run]:
-        return [run for run in self._runs.values() if run.status == "running"]
+    async def queued(self, thread_id: str) -> Sequence[Run]:
+        return [run for run in self._runs.values() if run.thread_id == thread_id and run.status == "queued"]
+
+    async def unfinished(self) -> Sequence[Run]:
+        return [run for run in self._runs.values() if run.status in ("running", "queued")]
 
     async def call(self, thread_id: str, interrupt_id: str) -> Call | None:
         return self._calls.get((thread_id, interrupt_id))

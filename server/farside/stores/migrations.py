@@ -73,6 +73,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (thread_id, run_id, position)
         )""",
     ),
+    (
+        "ALTER TABLE farside_calls ADD COLUMN claim_id TEXT",
+        "ALTER TABLE farside_calls ADD COLUMN ended_at INTEGER",
+        "ALTER TABLE farside_calls ADD COLUMN ended_by TEXT",
+        "ALTER TABLE farside_runs ADD COLUMN starter TEXT",
+        "DROP INDEX farside_runs_running",
+        "CREATE INDEX farside_runs_unfinished ON farside_runs (number) WHERE status IN ('running', 'queued')",
+        "CREATE TABLE farside_processes (id TEXT PRIMARY KEY, until INTEGER NOT NULL)",
+        "CREATE TABLE farside_leases (thread_id TEXT PRIMARY KEY, process_id TEXT NOT NULL)",
+    ),
 )
 
 

@@ -29,12 +29,12 @@ def _put(table: str, key: tuple[str, ...], rest: tuple[str, ...]) -> str:
 
 
 _THREAD = (("id",), ("agent", "created_at", "reserved_seq"))
-_RUN = (("thread_id", "id"), ("agent", "input", "config", "status", "created_at", "error"))
+_RUN = (("thread_id", "id"), ("agent", "input", "config", "status", "created_at", "error", "starter"))
 _CALL = (
     ("thread_id", "interrupt_id"),
     (
         *("run_id", "kind", "tool_call_id", "name", "args", "opened_at", "state", "title", "idempotent", "deadline"),
-        *("client_id", "lease_until", "result", "version"),
+        *("client_id", "claim_id", "lease_until", "result", "ended_at", "ended_by", "version"),
     ),
 )
 _EVENT = (("thread_id", "seq"), ("run_id", "method", "namespace", "timestamp", "data"))
@@ -73,14 +73,15 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
             return _PUT_THREAD, (row.id, row.agent, row.created_at, row.reserved_seq)
         case Run():
             error = None if row.error is None else _pack(row.error.model_dump())
-            values = (row.agent, _pack(row.input), _pack(row.config), row.status, row.created_at, error)
+            values = (row.agent, _pack(row.input), _pack(row.config), row.status, row.created_at, error, row.starter)
             return _PUT_RUN, (row.thread_id, row.id, *values)
         case Call():
             key = (row.thread_id, row.interrupt_id)
             result = None if row.result is None else _pack(row.result.model_dump())
             values = (
                 *(row.run_id, row.kind, row.tool_call_id, row.name, _pack(row.args), row.opened_at, row.state),
-                *(row.title, row.idempotent, row.deadline, row.client_id, row.lease_until, result, row.version),
+                *(row.title, row.idempotent, row.deadline, row.client_id, row.claim_id, row.lease_until, result),
+                *(row.ended_at, row.ended_by, row.version),
             )
             if row.version == 1:
                 return _OPEN_CALL, (*key, *values)
@@ -100,9 +101,9 @@ def thread(row: Any) -> Thread:
 
 def run(row: Any) -> Run:
     """A row of RUNS."""
-    thread_id, run_id, agent, given, config, status, created_at, error = row
+    thread_id, run_id, agent, given, config, status, created_at, error, starter = row
     why = None if error is None else ErrorBody.model_validate(_unpack(error))
-    return Run(run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why)
+    return Run(run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why, starter)
 
 
 def call(row: Any) -> Call:

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from farside.core.model import Call, Event, JournalEntry, Run, Thread
-from farside.core.ports import StaleWrite, Write
+from farside.core.ports import Lease, LeaseLost, StaleWrite, Write
 from farside.stores import rows
 from farside.stores.migrations import migrate
 
 _BUSY_SECONDS = 10.0
 """How long to wait for another process that writes to the same file."""
+
+_ALIVE = "SELECT id FROM farside_processes WHERE until > ?3"
+_UNFINISHED = f"{rows.RUNS} WHERE status IN ('running', 'queued')"
 
 _T = TypeVar("_T")
 
@@ -76,8 +79,41 @@ class SqliteStore:
 
     # --- writing ---
 
-    async def commit(self, writes: Sequence[Write]) -> None:
-        await self._do(_commit, self._db, [rows.write(write) for write in writes])
+    async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
+        await self._do(_commit, self._db, [rows.write(write) for write in writes], lease)
+
+    # --- which process drives a thread ---
+
+    async def beat(self, process_id: str, until: int) -> None:
+        await self._all(
+            "INSERT INTO farside_processes VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET until = excluded.until",
+            [process_id, until],
+        )
+
+    async def processes(self) -> Sequence[str]:
+        return [process_id for (process_id,) in await self._all("SELECT id FROM farside_processes")]
+
+    async def bury(self, process_id: str) -> None:
+        await self._do(_bury, self._db, process_id)
+
+    async def acquire(self, lease: Lease, now: int) -> bool:
+        taken = await self._all(
+            f"INSERT INTO farside_leases VALUES (?1, ?2) ON CONFLICT (thread_id) "  # noqa: S608 - constants only
+            f"DO UPDATE SET process_id = excluded.process_id WHERE process_id = ?2 OR process_id NOT IN ({_ALIVE}) "
+            "RETURNING 1",
+            [lease.thread_id, lease.process_id, now],
+        )
+        return bool(taken)
+
+    async def release(self, lease: Lease) -> None:
+        await self._all(
+            "DELETE FROM farside_leases WHERE thread_id = ? AND process_id = ?", [lease.thread_id, lease.process_id]
+        )
+
+    async def stranded(self, now: int) -> Sequence[Run]:
+        driven = f"SELECT thread_id FROM farside_leases WHERE process_id IN ({_ALIVE})"  # noqa: S608 - constants only
+        query = f"{_UNFINISHED} AND thread_id NOT IN ({driven}) ORDER BY number"
+        return [rows.run(row) for row in await self._all(query, [None, None, now])]
 
     # --- reading ---
 
@@ -97,11 +133,16 @@ class SqliteStore:
         return None if row is None else rows.run(row)
 
     async def latest_run(self, thread_id: str) -> Run | None:
-        row = await self._one(f"{rows.RUNS} WHERE thread_id = ? ORDER BY number DESC LIMIT 1", [thread_id])
+        query = f"{rows.RUNS} WHERE thread_id = ? AND status != 'queued' ORDER BY number DESC LIMIT 1"
+        row = await self._one(query, [thread_id])
         return None if row is None else rows.run(row)
 
-    async def running(self) -> Sequence[Run]:
-        return [rows.run(row) for row in await self._all(f"{rows.RUNS} WHERE status = 'running' ORDER BY number")]
+    async def queued(self, thread_id: str) -> Sequence[Run]:
+        query = f"{rows.RUNS} WHERE thread_id = ? AND status = 'queued' ORDER BY number"
+        return [rows.run(row) for row in await self._all(query, [thread_id])]
+
+    async def unfinished(self) -> Sequence[Run]:
+        return [rows.run(row) for row in await self._all(f"{_UNFINISHED} ORDER BY number")]
 
     async def call(self, thread_id: str, interrupt_id: str) -> Call | None:
         row = await self._one(f"{rows.CALLS} WHERE thread_id = ? AND interrupt_id = ?", [thread_id, interrupt_id])
@@ -130,7 +171,8 @@ class SqliteStore:
     async def run_started_seq(self, thread_id: str) -> int:
         row = await self._one(
             "SELECT seq FROM farside_events WHERE thread_id = ?1 AND run_id = "
-            "(SELECT id FROM farside_runs WHERE thread_id = ?1 ORDER BY number DESC LIMIT 1) ORDER BY seq LIMIT 1",
+            "(SELECT id FROM farside_runs WHERE thread_id = ?1 AND status != 'queued' ORDER BY number DESC LIMIT 1) "
+            "ORDER BY seq LIMIT 1",
             [thread_id],
         )
         return row[0] if row else 0
@@ -174,9 +216,11 @@ def _use_wal(db: sqlite3.Connection) -> str:
     raise RuntimeError("expected the file to be free for a moment, it is in use all the time; stop the other programs")
 
 
-def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
+def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]], lease: Lease | None) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
+        if lease is not None and not _holds(db, lease):
+            raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
         for statement, several in groupby(writes, key=lambda write: write[0]):
             parameters = [row for _, row in several]
             written = db.executemany(statement, parameters).rowcount
@@ -187,6 +231,18 @@ def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _holds(db: sqlite3.Connection, lease: Lease) -> bool:
+    holder = db.execute("SELECT process_id FROM farside_leases WHERE thread_id = ?", [lease.thread_id]).fetchone()
+    return holder == (lease.process_id,)
+
+
+def _bury(db: sqlite3.Connection, process_id: str) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("DELETE FROM farside_leases WHERE process_id = ?", [process_id])
+    db.execute("DELETE FROM farside_processes WHERE id = ?", [process_id])
+    db.execute("COMMIT")
 
 
 def _select(db: sqlite3.Connection, query: str, parameters: tuple[Any, ...]) -> list[Any]:

@@ -18,11 +18,12 @@ from farside.testing.link import Link, LinkClosed
 Body = Callable[..., Any | Awaitable[Any]]
 """A tool's body: called with the arguments by name, plain or async. Raise ToolError to fail with a code."""
 
+ENDS = ("completed", "failed", "interrupted")
 CHANNELS = ["lifecycle", "messages", "tools", "calls", "custom"]
 
 
 class FakeBrowser:
-    """A page on one thread.
+    """A page on one thread. It outlives its links: after one is cut, :meth:`connect` goes on over another.
 
     ``events`` are all events that arrived, in order and without doubles; ``executions`` the calls whose bodies ran, as
     ``(name, args)``; ``values`` the last state that :meth:`connect` read.
@@ -48,8 +49,11 @@ class FakeBrowser:
         self._ids = itertools.count(1)
         self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._seen: set[str] = set()
-        self._calls: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, str] = {}
+        self._pings: set[asyncio.Task[None]] = set()
         self._bodies: dict[str, asyncio.Task[None]] = {}
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._is_new = True
         self._arrived = asyncio.Condition()
         self._reader: asyncio.Task[None] | None = None
 
@@ -60,26 +64,45 @@ class FakeBrowser:
     async def __aexit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
         await self.close()
 
-    async def connect(self) -> None:
-        """Announce, read the state, subscribe, and take up the open calls."""
+    async def connect(self, link: Link | None = None) -> None:
+        """Announce, the first time read the state, subscribe, and take up the open calls; answers that were not
+        acknowledged are sent again.
+
+        Args:
+            link: another link than before, open: the page reconnects.
+        """
+        if link is not None:
+            await self._disconnect()
+            self._link = link
         self._reader = asyncio.create_task(self._read())
         tools = [{"name": name} for name in self._tools]
         await self.command("client.announce", client_id=self.client_id, tools=tools, visible=True, focused=True)
-        since = 0
+        since = self.seq
         try:
-            state = await self.request("state.get", namespace=[])
-            self.values = state["result"]["values"]
-            since = state["meta"]["applied_through_seq"]
+            if self._is_new:
+                state = await self.request("state.get", namespace=[])
+                self.values = state["result"]["values"]
+                since = state["meta"]["applied_through_seq"]
         except FarsideError as error:
             if error.code != "not_found":
                 raise
         reply = await self.command("subscription.subscribe", channels=CHANNELS, since=since)
+        self._is_new = False
+        for answer in list(self._answers.values()):
+            await self._settle(answer)
         for call in reply["calls"]:
             self._take_up(call)
 
     async def close(self) -> None:
         """Close the page: its bodies stop, its link closes."""
-        for task in (*self._bodies.values(), self._reader):
+        for task in self._bodies.values():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await self._disconnect()
+
+    async def _disconnect(self) -> None:
+        for task in (*self._pings, self._reader):
             if task is not None:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
@@ -107,7 +130,7 @@ class FakeBrowser:
     async def ended(self, run_id: str) -> dict[str, Any]:
         """Wait until a run has ended; returns the data of its last lifecycle event."""
         event = await self.until(
-            lambda e: e["method"] == "lifecycle" and _data(e).get("run_id") == run_id and _data(e)["event"] != "running"
+            lambda e: e["method"] == "lifecycle" and _data(e).get("run_id") == run_id and _data(e)["event"] in ENDS
         )
         return _data(event)
 
@@ -157,6 +180,8 @@ class FakeBrowser:
                 message = await self._link.receive()
                 if message["type"] == "event":
                     await self._heard(message)
+                elif message["type"] == "ping":
+                    self._answer_ping()
                 else:
                     reply = self._replies.get(message["id"])
                     if reply is not None and not reply.done():
@@ -176,18 +201,29 @@ class FakeBrowser:
         if event["method"] != "calls":
             return
         data = _data(event)
-        if data["event"] == "opened":
+        if data["event"] in ("opened", "offered"):
             self._take_up(data)
-        elif data["event"] == "released":
-            self._take_up({**self._calls[data["interrupt_id"]], "client_id": None})
         elif data["event"] in ("cancelled", "expired") and data["interrupt_id"] in self._bodies:
             self._bodies[data["interrupt_id"]].cancel()
 
+    def _answer_ping(self) -> None:
+        answer = asyncio.create_task(self._ping())
+        self._pings.add(answer)
+        answer.add_done_callback(self._pings.discard)
+
+    async def _ping(self) -> None:
+        with suppress(LinkClosed, FarsideError):
+            await self.command("connection.ping")
+
+    def _is_running(self, interrupt_id: str) -> bool:
+        return interrupt_id in self._bodies and not self._bodies[interrupt_id].done()
+
     def _take_up(self, call: dict[str, Any]) -> None:
+        """Claim and execute a call that is offered to this page, or that it holds since before it came back."""
         interrupt_id = call["interrupt_id"]
-        self._calls[interrupt_id] = call
-        mine = call.get("client_id") in (None, self.client_id)
-        if mine and call["name"] in self._tools and interrupt_id not in self._bodies:
+        name = self._names.setdefault(interrupt_id, call.get("name", ""))
+        running = interrupt_id in self._answers or self._is_running(interrupt_id)
+        if call.get("client_id") == self.client_id and name in self._tools and not running:
             self._bodies[interrupt_id] = asyncio.create_task(self._execute(interrupt_id))
 
     async def _execute(self, interrupt_id: str) -> None:
@@ -195,12 +231,18 @@ class FakeBrowser:
             try:
                 claim = await self.command("call.claim", interrupt_id=interrupt_id)
             except FarsideError:
-                del self._bodies[interrupt_id]
                 return
             self.executions.append((claim["name"], claim["args"]))
             result = await self._result(self._tools[claim["name"]], claim["args"])
-            with suppress(FarsideError):
-                await self.command("call.settle", interrupt_id=interrupt_id, result=result)
+            answer = {"interrupt_id": interrupt_id, "claim_id": claim["claim_id"], "result": result}
+            self._answers[interrupt_id] = answer
+            await self._settle(answer)
+
+    async def _settle(self, answer: dict[str, Any]) -> None:
+        """Send an answer; the server's word on it, whichever, is the end of it."""
+        with suppress(FarsideError):
+            await self.command("call.settle", **answer)
+        self._answers.pop(answer["interrupt_id"], None)
 
     async def _result(self, body: Body, args: dict[str, Any]) -> dict[str, Any]:
         try:

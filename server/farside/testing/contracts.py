@@ -22,7 +22,7 @@ import pytest
 import pytest_asyncio
 
 from farside.core.model import Call, Event, JournalEntry, Run, Thread, failure, success
-from farside.core.ports import StaleWrite, Store
+from farside.core.ports import Lease, LeaseLost, StaleWrite, Store
 from farside.wire.messages import ErrorBody
 
 NOW = 1_700_000_000_000
@@ -114,7 +114,7 @@ class StoreContract:
         assert await store.thread("t1") is None
         assert await store.run("t1", "r1") is None
         assert await store.latest_run("t1") is None
-        assert list(await store.running()) == []
+        assert list(await store.unfinished()) == []
         assert await store.call("t1", "i1") is None
         assert list(await store.calls("t1")) == []
         assert await store.next_due() is None
@@ -153,26 +153,41 @@ class StoreContract:
         await store.commit([a_run(id="b", status="completed")])
         assert await store.latest_run("t1") == a_run(id="a")
 
+    async def test_a_queued_run_has_not_started(self, store: Store) -> None:
+        first, waiting = a_run(id="a"), [a_run(id="b", status="queued", starter="c"), a_run(id="c", status="queued")]
+        await store.commit([first, *waiting, a_run(id="d", thread_id="t2", status="queued")])
+        assert await store.latest_run("t1") == first
+        assert list(await store.queued("t1")) == waiting
+        assert list(await store.unfinished()) == [first, *waiting, a_run(id="d", thread_id="t2", status="queued")]
+        await store.commit([replace(waiting[0], status="running")])
+        assert await store.latest_run("t1") == replace(waiting[0], status="running")
+        assert list(await store.queued("t1")) == waiting[1:]
+
+    async def test_the_start_of_a_queued_run_is_no_start_yet(self, store: Store) -> None:
+        await store.commit([a_run(id="a"), an_event(3, run_id="a"), a_run(id="b", status="queued")])
+        await store.commit([an_event(4, run_id="b")])
+        assert await store.run_started_seq("t1") == 3
+
     async def test_running_runs_of_all_threads_oldest_first(self, store: Store) -> None:
         runs = [a_run(id=run_id, thread_id=thread_id) for run_id, thread_id in (("c", "t2"), ("a", "t1"), ("b", "t3"))]
         await store.commit([*runs, a_run(id="d", status="completed")])
-        assert list(await store.running()) == runs
+        assert list(await store.unfinished()) == runs
         await store.commit([replace(runs[1], status="cancelled")])
-        assert list(await store.running()) == [runs[0], runs[2]]
+        assert list(await store.unfinished()) == [runs[0], runs[2]]
         await store.commit([replace(runs[1], status="running")])
-        assert list(await store.running()) == runs
+        assert list(await store.unfinished()) == runs
 
     async def test_calls(self, store: Store) -> None:
         full = a_call(
             interrupt_id="i2", title="T", idempotent=True, deadline=NOW + 1, state="claimed", client_id="c",
-            lease_until=NOW + 2,
+            claim_id="k", lease_until=NOW + 2,
         )  # fmt: skip
         await store.commit([a_call(), full, a_call(thread_id="t2", kind="input", tool_call_id="", name="", args={})])
         assert await store.call("t1", "i1") == a_call()
         assert await store.call("t1", "i2") == full
         changed = Call(
-            "t1", "r2", "i1", "input", "call_2", "copy", {}, NOW + 3, "settled", "U", True, NOW, "d", NOW + 4,
-            success({"a": 1}), 2,
+            "t1", "r2", "i1", "input", "call_2", "copy", {}, NOW + 3, "settled", "U", True, NOW, "d", "l", NOW + 4,
+            success({"a": 1}), NOW + 5, "d", 2,
         )  # fmt: skip
         await store.commit([changed])
         assert await store.call("t1", "i1") == changed
@@ -359,7 +374,7 @@ class StoreContract:
         async def look() -> None:
             for _ in range(20):
                 assert list(await store.events("t1")) == []
-                assert list(await store.running()) == []
+                assert list(await store.unfinished()) == []
 
         await asyncio.gather(*(work for number in range(1, 31) for work in (refused(number), look())))
 
@@ -408,3 +423,62 @@ class StoreContract:
         await store.close()
         await store.close()
         await store.open()
+
+    # --- which process drives a thread ---
+
+    async def test_a_lease_is_held_by_one_living_process(self, store: Store) -> None:
+        mine, yours = Lease("t1", "p1"), Lease("t1", "p2")
+        await store.beat("p1", NOW + 10)
+        await store.beat("p2", NOW + 10)
+        assert await store.acquire(mine, NOW)
+        assert await store.acquire(mine, NOW)
+        assert not await store.acquire(yours, NOW)
+        assert await store.acquire(Lease("t2", "p2"), NOW)
+        await store.beat("p1", NOW + 20)
+        assert not await store.acquire(yours, NOW + 19)
+        assert await store.acquire(yours, NOW + 20)
+
+    async def test_a_lease_that_was_given_back_is_free(self, store: Store) -> None:
+        await store.beat("p1", NOW + 10)
+        assert await store.acquire(Lease("t1", "p1"), NOW)
+        await store.release(Lease("t1", "p2"))
+        assert not await store.acquire(Lease("t1", "p2"), NOW)
+        await store.release(Lease("t1", "p1"))
+        assert await store.acquire(Lease("t1", "p2"), NOW)
+
+    async def test_a_process_that_was_buried_holds_nothing(self, store: Store) -> None:
+        await store.beat("p1", NOW + 10)
+        await store.beat("p2", NOW + 10)
+        assert await store.acquire(Lease("t1", "p1"), NOW)
+        assert sorted(await store.processes()) == ["p1", "p2"]
+        await store.bury("p1")
+        assert list(await store.processes()) == ["p2"]
+        assert await store.acquire(Lease("t1", "p2"), NOW)
+
+    async def test_one_of_many_who_ask_for_a_lease_gets_it(self, store: Store) -> None:
+        names = [f"p{number}" for number in range(10)]
+        for name in names:
+            await store.beat(name, NOW + 10)
+        got = await asyncio.gather(*(store.acquire(Lease("t1", name), NOW) for name in names))
+        assert got.count(True) == 1
+
+    async def test_nothing_is_stored_without_the_lease(self, store: Store) -> None:
+        await store.beat("p1", NOW + 10)
+        assert await store.acquire(Lease("t1", "p1"), NOW)
+        await store.commit([a_run()], lease=Lease("t1", "p1"))
+        for lease in (Lease("t1", "p2"), Lease("t2", "p1")):
+            with pytest.raises(LeaseLost):
+                await store.commit([a_run(id="r2")], lease=lease)
+        assert await store.run("t1", "r2") is None
+
+    async def test_stranded_runs_are_those_that_no_living_process_drives(self, store: Store) -> None:
+        runs = [a_run(thread_id=f"t{number}") for number in range(1, 5)]
+        await store.commit([*runs[:3], replace(runs[3], status="queued"), a_run(thread_id="t5", status="completed")])
+        await store.beat("p1", NOW + 10)
+        await store.beat("p2", NOW + 20)
+        assert await store.acquire(Lease("t1", "p1"), NOW)
+        assert await store.acquire(Lease("t2", "p2"), NOW)
+        assert [run.thread_id for run in await store.stranded(NOW)] == ["t3", "t4"]
+        assert [run.thread_id for run in await store.stranded(NOW + 10)] == ["t1", "t3", "t4"]
+        await store.bury("p2")
+        assert [run.thread_id for run in await store.stranded(NOW + 10)] == ["t1", "t2", "t3", "t4"]

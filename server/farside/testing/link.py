@@ -71,11 +71,14 @@ class MemoryLink:
         self._held: list[Frame] | None = None
         self._connection: Connection | None = None
         self._cut = False
+        self._closing: asyncio.Task[None] | None = None
+        self.closed_with: int | None = None
+        """The close code, once the server has ended the connection."""
 
     async def open(self) -> MemoryLink:
         """Connect."""
         engine = await self._app.engine()
-        self._connection = Connection(engine, self._thread_id, self._subprotocol, self._deliver)
+        self._connection = Connection(engine, self._thread_id, self._subprotocol, self._deliver, self._hung_up)
         return self
 
     async def send(self, message: Any) -> None:
@@ -118,6 +121,11 @@ class MemoryLink:
 
     async def close(self) -> None:
         await self.cut()
+
+    def _hung_up(self, code: int, reason: str) -> None:
+        """The server ended the connection."""
+        self.closed_with = code
+        self._closing = asyncio.create_task(self.cut())
 
     def _deliver(self, frame: Frame) -> None:
         if self._cut:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from farside.app import Farside
+from farside.engine import Settings
 from farside.errors import ToolError
 from farside.functions import Turn
 from farside.stores.memory import MemoryStore
@@ -61,12 +62,14 @@ class _Stage:
         self._subprotocol = subprotocol
         self._clock = ManualClock()
         self._links: dict[str, MemoryLink] = {}
+        self._asked: dict[str, int] = {}
         self.lost: set[str] = set()
         self._app = Farside(
             {"assistant": scripted(transcript["agent"], transcript.get("tools", []))},
             store=MemoryStore(),
             clock=self._clock,
             new_id=lambda: f"id-{next(ids)}",
+            settings=Settings(**transcript.get("settings", {})),
         )
 
     async def __aenter__(self) -> _Stage:
@@ -85,6 +88,7 @@ class _Stage:
         page = step.get("page", "page")
         match step.get("do"):
             case "connect":
+                self._asked[page] = 0
                 self._links[page] = await MemoryLink(self._app, self._thread, self._subprotocol).open()
             case "lose":
                 self.lost.add(page)
@@ -113,7 +117,10 @@ class _Stage:
         await self._links[page].send({"id": _BARRIER, "method": "no.such.command"})
         heard: list[Any] = []
         while (message := await self.hear(page)).get("id") != _BARRIER:
+            if message["type"] == "ping":  # the replies to our own questions are no part of the transcript
+                message["sent"] -= self._asked[page]
             heard.append(message)
+        self._asked[page] += 1
         return heard
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -63,6 +64,8 @@ class _Served:
             new_id=lambda: f"id-{next(ids)}",
             settings=Settings(),
             limits=DEFAULT_LIMITS,
+            process_id=f"process-{uuid.uuid4()}",
+            is_gone=lambda _: False,
         )
 
     async def engine(self) -> Engine:

@@ -30,6 +30,14 @@ class SuccessReply(Model):
     meta: ReplyMeta | MISSING = MISSING
 
 
+class Ping(Model):
+    """Ours, server to client: answer it with ``connection.ping``. ``sent`` counts the messages that this connection was
+    sent before it: a client that received another number of them reconnects."""
+
+    type: Literal["ping"]
+    sent: Seq
+
+
 class ErrorReply(Model):
     """``id`` is null when the command's id could not be read. ``retryable`` and ``details`` are ours."""
 

@@ -10,9 +10,10 @@ from farside.wire.nouns import Call, Id, Model, Namespace, Seq, ToolResult
 
 
 class LifecycleData(Model):
-    """Ours: ``run_id``; ``input`` (with root ``running``: what the user sent); ``code`` (with ``failed``)."""
+    """Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
+    the user sent); ``code`` (with ``failed``)."""
 
-    event: Literal["started", "running", "completed", "failed", "interrupted"]
+    event: Literal["queued", "started", "running", "completed", "failed", "interrupted"]
     graph_name: str | MISSING = MISSING
     run_id: Id | MISSING = MISSING
     input: Any = MISSING
@@ -27,6 +28,14 @@ class InputRequestedData(Model):
 
 class CallOpened(Call):
     event: Literal["opened"]
+
+
+class CallOffered(Model):
+    """The client may claim the call now; nobody else may until it is offered to another or released."""
+
+    event: Literal["offered"]
+    interrupt_id: Id
+    client_id: Id
 
 
 class CallClaimed(Model):
@@ -58,7 +67,7 @@ class CallEnded(Model):
 
 
 CallsData = Annotated[
-    CallOpened | CallClaimed | CallReleased | CallProgressed | CallEnded, Field(discriminator="event")
+    CallOpened | CallOffered | CallClaimed | CallReleased | CallProgressed | CallEnded, Field(discriminator="event")
 ]
 
 

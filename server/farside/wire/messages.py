@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from pydantic import MISSING
 
-from farside.wire.envelope import Command, ErrorReply, ReplyMeta, SuccessReply
+from farside.wire.envelope import Command, ErrorReply, Ping, ReplyMeta, SuccessReply
 from farside.wire.events import (
     EVENTS,
     BlockDelta,
     CallClaimed,
     CallEnded,
+    CallOffered,
     CallOpened,
     CallProgressed,
     CallReleased,
@@ -83,6 +84,7 @@ from farside.wire.results import (
     CheckpointRef,
     ClientAnnounceResult,
     EmptyResult,
+    QueuedRun,
     RunStartResult,
     RunState,
     SettledCall,
@@ -103,6 +105,7 @@ __all__ = [
     "CallClaimResult",
     "CallClaimed",
     "CallEnded",
+    "CallOffered",
     "CallOpened",
     "CallProgressParams",
     "CallProgressResult",
@@ -141,6 +144,8 @@ __all__ = [
     "MessagesData",
     "Model",
     "Namespace",
+    "Ping",
+    "QueuedRun",
     "ReasoningDelta",
     "ReplyMeta",
     "Response",

@@ -58,7 +58,8 @@ class Call(Model):
     """An unsettled tool call as the subscribe reply and the event ``opened`` carry it.
 
     ``interrupt_id`` names the call in every command; ``tool_call_id`` is the model's id, which may repeat.
-    ``deadline`` is in milliseconds of the server's clock since the epoch.
+    ``client_id``: whom it is offered to, or who claimed it. ``deadline`` is in milliseconds of the server's clock since
+    the epoch.
     """
 
     interrupt_id: Id
@@ -66,7 +67,7 @@ class Call(Model):
     run_id: Id
     name: str
     args: dict[str, Any]
-    state: Literal["open", "claimed"]
+    state: Literal["open", "offered", "claimed"]
     client_id: Id | MISSING = MISSING
     deadline: int | MISSING = MISSING
     title: str | MISSING = MISSING
@@ -80,7 +81,9 @@ class Interrupt(Model):
 
 
 class ToolDeclaration(Model):
-    """A tool that a page implements. ``fingerprint`` is that of the schema it was built against."""
+    """A tool that a page implements. ``fingerprint`` is that of the schema it was built against; ``permissions`` names
+    those of the browser that it cannot do without."""
 
     name: str
     fingerprint: str | MISSING = MISSING
+    permissions: Annotated[list[str], Field(fail_fast=True, max_length=16)] | MISSING = MISSING

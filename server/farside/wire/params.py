@@ -97,15 +97,18 @@ class ClientAnnounceParams(Model):
 
 
 class CallClaimParams(Model):
-    """Ours. Take a call for execution, or renew one's own claim."""
+    """Ours. Take a call for execution, or with ``claim_id`` renew a claim."""
 
     interrupt_id: Id
+    claim_id: Id | MISSING = MISSING
 
 
 class CallReleaseParams(Model):
-    """Ours. Give a call back, not begun."""
+    """Ours. Decline an offer, or give a call back. ``started``: it may have been executed, the outcome is unknown."""
 
     interrupt_id: Id
+    claim_id: Id | MISSING = MISSING
+    started: bool = False
     reason: str | MISSING = MISSING
 
 
@@ -113,13 +116,16 @@ class CallProgressParams(Model):
     """Ours. Show progress to subscribers; renews the claim."""
 
     interrupt_id: Id
+    claim_id: Id | MISSING = MISSING
     value: Any
 
 
 class CallSettleParams(Model):
-    """Ours. Answer a call; acknowledged only when stored."""
+    """Ours. Answer a call; acknowledged only when stored. ``claim_id`` proves a claim, also one that another client id
+    made: a page that was reopened after a crash sends what the one before it has computed."""
 
     interrupt_id: Id
+    claim_id: Id | MISSING = MISSING
     result: ToolResult
 
     @field_validator("result")

@@ -31,12 +31,20 @@ class CheckpointRef(Model):
 
 
 class RunState(Model):
-    """The thread's newest run. ``running`` includes waiting for a tool."""
+    """The run that is under way, else the newest that ended. ``running`` includes waiting for a tool."""
 
     run_id: Id
     assistant_id: Id
     status: Literal["running", "completed", "failed", "cancelled"]
     error: ErrorBody | MISSING = MISSING
+
+
+class QueuedRun(Model):
+    """A run that starts when those before it have ended."""
+
+    run_id: Id
+    assistant_id: Id
+    input: Any
 
 
 class SettledCall(Model):
@@ -51,12 +59,14 @@ class SettledCall(Model):
 
 
 class StateGetResult(Model):
-    """``calls`` and ``run`` are ours: every call of the thread, settled ones with their result."""
+    """``calls``, ``run``, ``queued`` are ours: every call of the thread, settled ones with their result; the run; and
+    the runs that wait for it, in order."""
 
     values: dict[str, Any]
     checkpoint: CheckpointRef | MISSING = MISSING
     run: RunState | MISSING = MISSING
     calls: list[Call | SettledCall] | MISSING = MISSING
+    queued: list[QueuedRun] | MISSING = MISSING
 
 
 class AnnounceLimits(Model):
@@ -74,9 +84,11 @@ class ClientAnnounceResult(Model):
 
 
 class CallClaimResult(Model):
-    """The call is yours for ``lease_ms``; renew it before then by claiming again."""
+    """The call is yours for ``lease_ms``; renew it before then by claiming again with ``claim_id``, which names the
+    claim and proves it. Only the claimer learns it."""
 
     interrupt_id: Id
+    claim_id: Id
     tool_call_id: str
     name: str
     args: dict[str, Any]

@@ -205,11 +205,10 @@ async def test_a_question_is_no_call(make_app, open_page):
     graph.add_node("ask", ask)
     graph.add_edge(START, "ask")
     page = await open_page(make_app(graph.compile()))
+    await page.command("subscription.subscribe", channels=["input"])
     run_id = await page.submit("hi")
-    reply = {}
-    while not reply.get("interrupts"):
-        reply = await page.command("subscription.subscribe", channels=["calls"])
-    [question] = reply["interrupts"]
+    await page.until(lambda e: e["method"] == "input.requested")
+    [question] = (await page.command("subscription.subscribe", channels=["calls"]))["interrupts"]
 
     assert question["payload"] == "Tea or coffee?"
     with pytest.raises(FarsideError) as refused:

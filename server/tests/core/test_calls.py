@@ -1,4 +1,4 @@
-"""The life of a call: every state times every action, and what no sequence of actions can do (L2, L3)."""
+"""The life of a call: what each action does in each state, at which moment, and who may do it."""
 
 from __future__ import annotations
 
@@ -6,89 +6,191 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from farside.core.calls import Action, Cancel, Claim, Progress, Release, Settle, Tick, opened, transition
-from farside.core.model import Call, failure, success
+from farside.core.calls import (
+    Action,
+    Cancel,
+    Change,
+    Claim,
+    Leave,
+    Offer,
+    Progress,
+    Release,
+    Renew,
+    Restart,
+    Settle,
+    Tick,
+    opened,
+    transition,
+)
+from farside.core.model import Call, Failure, failure, success
 from farside.errors import FarsideError
 from server.tests.samples import NOW, call
 
-LEASE = 30_000
+CLAIM, GRACE, LEASE = 5_000, 10_000, 30_000
 DEADLINE = NOW + 60_000
 ANSWER = success({"lat": 1.5})
 
 STATES: dict[str, Call] = {
     "open": call(deadline=DEADLINE),
-    "mine": call(deadline=DEADLINE, state="claimed", client_id="me", lease_until=NOW + LEASE),
-    "another's": call(deadline=DEADLINE, state="claimed", client_id="another", lease_until=NOW + LEASE),
-    "a plain connection's": call(deadline=DEADLINE, state="claimed", client_id="connection", lease_until=None),
-    "settled": call(state="settled", client_id="me", result=ANSWER),
-    "cancelled": call(state="cancelled", client_id="me", result=failure("cancelled", "stopped")),
-    "expired": call(state="expired", client_id="me", result=failure("timed_out", "too late")),
+    "offered to me": call(deadline=DEADLINE, state="offered", client_id="me", lease_until=NOW + CLAIM),
+    "offered to another": call(deadline=DEADLINE, state="offered", client_id="another", lease_until=NOW + CLAIM),
+    "mine": call(deadline=DEADLINE, state="claimed", client_id="me", claim_id="mine", lease_until=NOW + LEASE),
+    "another's": call(
+        deadline=DEADLINE, state="claimed", client_id="another", claim_id="theirs", lease_until=NOW + LEASE
+    ),
+    "a plain connection's": call(deadline=DEADLINE, state="claimed", client_id="connection", claim_id="its"),
+    "settled": call(state="settled", client_id="me", claim_id="mine", result=ANSWER, ended_at=NOW, ended_by="me"),
+    "cancelled": call(state="cancelled", client_id="me", result=failure("cancelled", "stopped"), ended_at=NOW),
+    "expired": call(state="expired", client_id="me", result=failure("timed_out", "too late"), ended_at=NOW),
 }
 ENDED = ("settled", "cancelled", "expired")
+UNSETTLED = [state for state in STATES if state not in ENDED]
 
 ACTIONS: dict[str, Action] = {
-    "claim": Claim("me", LEASE),
-    "claim for as long as the client is there": Claim("me", None),
+    "offer": Offer("me", CLAIM),
+    "claim": Claim("me", "new", LEASE),
+    "claim anew": Claim("me", "new", LEASE, anew=True),
+    "claim for as long as the client is there": Claim("me", "new", None),
+    "renew": Renew("me", "mine", LEASE),
+    "renew as another client": Renew("reopened", "mine", LEASE),
+    "renew what has ended": Renew("me", "old", LEASE),
     "release": Release("me"),
+    "release as another client": Release("reopened", "mine"),
+    "release what has ended": Release("me", "old"),
+    "release what may have started": Release("reopened", "mine", started=True),
     "progress": Progress("me", LEASE, 0.5),
+    "progress as another client": Progress("reopened", LEASE, 0.5, "mine"),
+    "progress of what has ended": Progress("me", LEASE, 0.5, "old"),
     "settle": Settle(ANSWER, "me"),
-    "settle by the id alone": Settle(ANSWER),
+    "settle as another client": Settle(ANSWER, "reopened", "mine"),
+    "settle what has ended": Settle(ANSWER, "me", "old"),
+    "settle by the id alone": Settle(ANSWER, "somebody", plain=True),
     "cancel": Cancel("the run was stopped"),
+    "leave": Leave("me", GRACE),
+    "restart": Restart(LEASE),
     "tick": Tick(),
 }
 
-ENDS = {"event": "settled", "interrupt_id": "interrupt-1", "tool_call_id": "call-1", "name": "get_location"}
-SETTLED = ({"state": "settled", "result": ANSWER, "lease_until": None}, {**ENDS, "result": ANSWER.model_dump()})
-STOPPED = failure("cancelled", "the run was stopped")
-CANCELLED = (
-    {"state": "cancelled", "result": STOPPED, "lease_until": None},
-    {**ENDS, "event": "cancelled", "result": STOPPED.model_dump()},
-)
-TAKEN = {"event": "claimed", "interrupt_id": "interrupt-1", "client_id": "me"}
-MINE = {"state": "claimed", "client_id": "me", "lease_until": NOW + 1 + LEASE}
-NOTHING: tuple[dict[str, Any], None] = ({}, None)
+Expected = tuple[dict[str, Any], dict[str, Any] | None] | str
+"""What changes, and the event; or the code."""
 
-# What each action does to each state, one millisecond later: the changes and the event, or the code.
-TABLE: dict[str, dict[str, Any]] = {
+
+def told(event: str, **data: Any) -> dict[str, Any]:
+    return {"event": event, "interrupt_id": "interrupt-1", **data}
+
+
+def ends(state: str, result: Any, by: str | None = None) -> Expected:
+    changes = {"state": state, "result": result, "lease_until": None, "ended_at": NOW + 1, "ended_by": by}
+    return changes, told(state, tool_call_id="call-1", name="get_location", result=result.model_dump())
+
+
+def taken(client_id: str, claim_id: str, lease_until: int | None = NOW + 1 + LEASE) -> Expected:
+    changes = {"state": "claimed", "client_id": client_id, "claim_id": claim_id, "lease_until": lease_until}
+    return changes, told("claimed", client_id=client_id)
+
+
+def freed(**data: Any) -> Expected:
+    return {"state": "open", "client_id": None, "claim_id": None, "lease_until": None}, told("released", **data)
+
+
+NOTHING: Expected = ({}, None)
+LONGER = {"lease_until": NOW + 1 + LEASE}
+RENEWED: Expected = (LONGER, None)
+SHOWN = told("progress", value=0.5)
+CANCELLED = ends("cancelled", failure("cancelled", "the run was stopped"))
+INTERRUPTED = failure("interrupted", "the page that executed get_location went away; the outcome is unknown")
+LOST: dict[str, Expected] = dict.fromkeys(ACTIONS, "claim_lost")
+ANSWERED: dict[str, Expected] = {
+    "settle": ends("settled", ANSWER, "me"),
+    "settle as another client": ends("settled", ANSWER, "reopened"),
+    "settle what has ended": ends("settled", ANSWER, "me"),
+    "settle by the id alone": ends("settled", ANSWER, "somebody"),
+}
+HAD_AGAIN: dict[str, Expected] = {
+    "claim": taken("me", "new"),
+    "claim anew": taken("me", "new"),
+    "claim for as long as the client is there": taken("me", "new", None),
+    "renew": taken("me", "mine"),
+    "renew what has ended": taken("me", "old"),
+}
+
+# What each action does to each state, one millisecond later.
+TABLE: dict[str, dict[str, Expected]] = {
     "open": {
-        "claim": (MINE, TAKEN),
-        "claim for as long as the client is there": ({**MINE, "lease_until": None}, TAKEN),
-        "release": "claim_lost",
-        "progress": "claim_lost",
-        "settle": SETTLED,
-        "settle by the id alone": SETTLED,
+        **LOST,
+        **ANSWERED,
+        **HAD_AGAIN,
+        "offer": (
+            {"state": "offered", "client_id": "me", "lease_until": NOW + 1 + CLAIM},
+            told("offered", client_id="me"),
+        ),
+        "renew as another client": taken("reopened", "mine"),
         "cancel": CANCELLED,
+        "leave": NOTHING,
+        "restart": NOTHING,
+        "tick": NOTHING,
+    },
+    "offered to me": {
+        **LOST,
+        **ANSWERED,
+        **HAD_AGAIN,
+        "release": freed(),
+        "cancel": CANCELLED,
+        "leave": freed(reason="gone"),
+        "restart": freed(reason="gone"),
+        "tick": NOTHING,
+    },
+    "offered to another": {
+        **LOST,
+        **ANSWERED,
+        "cancel": CANCELLED,
+        "leave": NOTHING,
+        "restart": freed(reason="gone"),
         "tick": NOTHING,
     },
     "mine": {
-        "claim": (MINE, None),
-        "claim for as long as the client is there": ({"lease_until": None}, None),
-        "release": (
-            {"state": "open", "client_id": None, "lease_until": None},
-            {"event": "released", "interrupt_id": "interrupt-1"},
-        ),
-        "progress": (MINE, {"event": "progress", "interrupt_id": "interrupt-1", "value": 0.5}),
-        "settle": SETTLED,
-        "settle by the id alone": SETTLED,
+        **LOST,
+        **ANSWERED,
+        "claim anew": RENEWED,
+        "renew": RENEWED,
+        "renew as another client": taken("reopened", "mine"),
+        "release": freed(),
+        "release as another client": freed(),
+        "release what may have started": ends("settled", INTERRUPTED),
+        "progress": (LONGER, SHOWN),
+        "progress as another client": ({**LONGER, "client_id": "reopened"}, SHOWN),
+        "settle what has ended": "claim_lost",
         "cancel": CANCELLED,
+        "leave": ({"lease_until": NOW + 1 + GRACE}, None),
+        "restart": RENEWED,
         "tick": NOTHING,
     },
     "another's": {
-        "claim": "claim_lost",
-        "claim for as long as the client is there": "claim_lost",
-        "release": "claim_lost",
-        "progress": "claim_lost",
-        "settle": "claim_lost",
-        "settle by the id alone": SETTLED,
+        **LOST,
+        "settle by the id alone": ANSWERED["settle by the id alone"],
         "cancel": CANCELLED,
+        "leave": NOTHING,
+        "restart": RENEWED,
         "tick": NOTHING,
     },
 }
 TABLE["a plain connection's"] = TABLE["another's"]
-TABLE |= {state: {**dict.fromkeys(ACTIONS, "call_settled"), "tick": NOTHING} for state in ENDED}
+TABLE |= {
+    state: {**dict.fromkeys(ACTIONS, "call_settled"), "leave": NOTHING, "restart": NOTHING, "tick": NOTHING}
+    for state in ENDED
+}
+
+
+def apply(before: Call, action: Action) -> Change:
+    return transition(before, action, NOW)
+
+
+def refusal(before: Call, action: Action) -> str:
+    """The code of a refused action."""
+    with pytest.raises(FarsideError) as caught:
+        transition(before, action, NOW)
+    return caught.value.code
 
 
 def test_the_table_is_total() -> None:
@@ -102,147 +204,104 @@ def test_the_table_is_total() -> None:
 def test_transition(state: str, action: str) -> None:
     before, expected = STATES[state], TABLE[state][action]
     if isinstance(expected, str):
-        with pytest.raises(FarsideError) as caught:
-            transition(before, ACTIONS[action], NOW + 1)
-        assert caught.value.code == expected
+        assert refusal(before, ACTIONS[action]) == expected
     else:
         changes, event = expected
-        change = transition(before, ACTIONS[action], NOW + 1)
-        assert change.call == replace(before, **changes)
-        assert change.event == event
-
-
-def test_a_release_tells_its_reason() -> None:
-    change = transition(STATES["mine"], Release("me", "the page closes"), NOW)
-    assert change.event == {"event": "released", "interrupt_id": "interrupt-1", "reason": "the page closes"}
-
-
-# --- time ---
-
-
-@pytest.mark.parametrize("state", ["open", "mine", "another's", "a plain connection's"])
-@pytest.mark.parametrize("late", [0, 1, 10**9])
-def test_a_deadline_expires_the_call(state: str, late: int) -> None:
-    assert transition(STATES["open"], Tick(), DEADLINE - 1).call == STATES["open"]
-    change = transition(STATES[state], Tick(), DEADLINE + late)
-    assert change.call.state == "expired"
-    assert change.call.lease_until is None
-    assert change.call.result is not None
-    assert change.call.result.status == "error"
-    assert change.call.result.error.code == "timed_out"
-    assert change.event == {**ENDS, "event": "expired", "result": change.call.result.model_dump()}
-
-
-@pytest.mark.parametrize("late", [0, 1])
-def test_the_end_of_a_lease_frees_an_idempotent_call(late: int) -> None:
-    held = replace(STATES["mine"], idempotent=True)
-    assert transition(held, Tick(), NOW + LEASE - 1).call == held
-    change = transition(held, Tick(), NOW + LEASE + late)
-    assert change.call == replace(held, state="open", client_id=None, lease_until=None)
-    assert change.event == {"event": "released", "interrupt_id": "interrupt-1", "reason": "lease ended"}
-
-
-@pytest.mark.parametrize("late", [0, 1])
-def test_the_end_of_a_lease_interrupts_any_other_call(late: int) -> None:
-    change = transition(STATES["mine"], Tick(), NOW + LEASE + late)
-    assert change.call.state == "settled"
-    assert change.call.result is not None
-    assert change.call.result.status == "error"
-    assert change.call.result.error.code == "interrupted"
-    assert change.event == {**ENDS, "result": change.call.result.model_dump()}
-
-
-def test_when_deadline_and_lease_have_passed_the_deadline_counts() -> None:
-    for idempotent in (True, False):
-        assert transition(replace(STATES["mine"], idempotent=idempotent), Tick(), DEADLINE).call.state == "expired"
-
-
-def test_a_claim_without_a_lease_lasts() -> None:
-    held = replace(STATES["a plain connection's"], deadline=None)
-    assert transition(held, Tick(), NOW + 10**12).call == held
+        assert transition(before, ACTIONS[action], NOW + 1) == Change(replace(before, **changes), event)
 
 
 def test_opened() -> None:
     bare = {"interrupt_id": "interrupt-1", "tool_call_id": "call-1", "run_id": "run-1", "name": "get_location"}
     assert opened(call()) == {"event": "opened", **bare, "args": {"high": True}, "state": "open"}
     assert opened(call(deadline=5, title="T")) == {**opened(call()), "deadline": 5, "title": "T"}
+    assert opened(STATES["offered to me"]) == {
+        **opened(STATES["open"]),
+        "state": "offered",
+        "client_id": "me",
+    }
 
 
-# --- sequences ---
-
-CLIENTS = st.sampled_from(["me", "another", "third"])
-LEASES = st.integers(1, 20)
-ANY_ACTION: st.SearchStrategy[Action] = st.one_of(
-    st.builds(Claim, CLIENTS, st.none() | LEASES),
-    st.builds(Release, CLIENTS, st.none() | st.text()),
-    st.builds(Progress, CLIENTS, LEASES, st.integers()),
-    st.builds(Settle, st.builds(success, st.integers()), st.none() | CLIENTS),
-    st.builds(Cancel, st.text()),
-    st.just(Tick()),
-)
-STEPS = st.lists(st.tuples(ANY_ACTION, st.integers(0, 10)), max_size=60)
-CALLS = st.builds(call, idempotent=st.booleans(), deadline=st.none() | st.integers(0, 300).map(lambda ms: NOW + ms))
+# --- claims ---
 
 
-@given(CALLS, STEPS)
-def test_no_sequence_of_actions_breaks_a_law(now_open: Call, steps: list[tuple[Action, int]]) -> None:
-    current, now, ends, holder = now_open, NOW, 0, None
-    for action, passed in steps:
-        now += passed
-        before = current
-        try:
-            change = transition(current, action, now)
-        except FarsideError as error:
-            assert error.code in ("call_settled", "claim_lost")
-            assert error.code == "claim_lost" or before.ended
-            continue
-        current = change.call
-        if before.ended:
-            assert (current, change.event) == (before, None), "an ended call changed"
-        event = change.event or {}
-        ends += event.get("event") in ENDED
-        if event.get("event") == "claimed":
-            assert holder is None, "two clients hold the call"
-            holder = event["client_id"]
-        elif event.get("event") in ("released", *ENDED):
-            holder = None
-        assert (change.event is None) <= (current == before or before.client_id == current.client_id)
-        assert current.ended == (current.state in ENDED) == (current.result is not None)
-        assert (current.state == "claimed") <= (current.client_id is not None)
-        assert (current.state == "open") == (current.client_id is None and not current.ended)
-        if not current.ended:
-            assert current.client_id == holder
-        assert ends == int(current.ended), "settled twice"
-        kept = {"state": "open", "client_id": None, "lease_until": None, "result": None}
-        assert replace(current, **kept) == replace(now_open, **kept), "who or what the call is changed"
+def test_a_claim_that_is_made_anew_keeps_its_name() -> None:
+    """Whoever asks again has not seen the first reply; one name is enough for both."""
+    change = transition(STATES["mine"], Claim("me", "new", LEASE, anew=True), NOW + 7)
+    assert (change.call.claim_id, change.call.lease_until, change.event) == ("mine", NOW + 7 + LEASE, None)
 
 
-@given(CALLS, STEPS)
-def test_who_does_not_hold_the_call_cannot_move_it(now_open: Call, steps: list[tuple[Action, int]]) -> None:
-    current, now = now_open, NOW
-    for action, passed in steps:
-        now += passed
-        try:
-            after = transition(current, action, now).call
-        except FarsideError:
-            continue
-        actor = getattr(action, "client_id", None)
-        if actor is not None and not isinstance(action, Settle):
-            assert current.client_id in (None, actor)
-        current = after
+def test_without_leave_to_do_so_nobody_claims_anew() -> None:
+    assert refusal(STATES["mine"], Claim("me", "new", LEASE)) == "claim_lost"
 
 
-@given(CALLS, STEPS)
-def test_time_alone_ends_every_call_that_has_a_deadline(now_open: Call, steps: list[tuple[Action, int]]) -> None:
-    current, now = now_open, NOW
-    for action, passed in steps:
-        now += passed
-        try:
-            current = transition(current, action, now).call
-        except FarsideError:
-            continue
-    while (due := current.due) is not None:
-        after = transition(current, Tick(), max(now, due)).call
-        assert after != current, "due, but nothing happens"
-        current = after
-    assert current.ended or (current.deadline is None and current.lease_until is None)
+def test_a_page_that_was_reopened_goes_on_with_its_claim_and_is_then_the_holder() -> None:
+    held = transition(STATES["mine"], Renew("reopened", "mine", LEASE), NOW).call
+    assert refusal(held, Release("me")) == "claim_lost"
+    assert refusal(held, Settle(ANSWER, "me")) == "claim_lost"
+    assert apply(held, Settle(ANSWER, "reopened")).call.ended_by == "reopened"
+    assert apply(held, Settle(ANSWER, "me", "mine")).call.ended_by == "me"
+    assert transition(held, Leave("me", GRACE), NOW) == Change(held, None)
+
+
+def test_a_claim_that_ended_is_had_again_while_nobody_else_was_offered_the_call() -> None:
+    idempotent = replace(STATES["mine"], idempotent=True)
+    ended, renewal = transition(idempotent, Tick(), NOW + LEASE).call, Renew("me", "mine", LEASE)
+    assert ended.state == "open"
+    for free in (ended, apply(ended, Offer("me", CLAIM)).call):
+        again = transition(free, renewal, NOW + LEASE)
+        assert again.call == replace(idempotent, lease_until=NOW + 2 * LEASE)
+        assert again.event == told("claimed", client_id="me")
+    for taken_since in (Offer("another", CLAIM), Claim("another", "theirs", LEASE)):
+        assert refusal(apply(ended, taken_since).call, renewal) == "claim_lost"
+
+
+def test_who_was_not_asked_may_claim_what_nobody_has() -> None:
+    """A claim that was on its way when the offer ended is as good as one in time."""
+    free = transition(STATES["offered to me"], Tick(), NOW + CLAIM).call
+    assert transition(free, Claim("me", "new", LEASE), NOW + CLAIM).call.claim_id == "new"
+
+
+@pytest.mark.parametrize("state", ["offered to me", "mine"])
+def test_a_release_tells_its_reason(state: str) -> None:
+    event = transition(STATES[state], Release("me", reason="the page closes"), NOW).event
+    assert event == told("released", reason="the page closes")
+
+
+def test_what_was_only_offered_was_not_started_whatever_its_client_says() -> None:
+    assert transition(STATES["offered to me"], Release("me", started=True), NOW).call.state == "open"
+
+
+# --- answers ---
+
+
+def test_the_first_answer_stays() -> None:
+    settled = transition(STATES["mine"], Settle(ANSWER, "me"), NOW).call
+    for late in (Settle(success(2), "me", "mine"), Settle(success(2), "me"), Settle(success(2), "it", plain=True)):
+        assert refusal(settled, late) == "call_settled"
+    for harmless in (Tick(), Leave("me", GRACE), Restart(LEASE)):
+        assert transition(settled, harmless, DEADLINE) == Change(settled, None)
+
+
+@pytest.mark.parametrize("state", ["open", "offered to another"])
+def test_who_lost_its_claim_may_still_answer_until_another_has_the_call(state: str) -> None:
+    after = transition(STATES[state], Settle(ANSWER, "me", "mine"), NOW).call
+    assert (after.state, after.result, after.ended_by) == ("settled", ANSWER, "me")
+    assert refusal(STATES["another's"], Settle(ANSWER, "me", "mine")) == "claim_lost"
+
+
+def test_a_client_that_claimed_again_answers_with_its_newest_claim() -> None:
+    assert refusal(STATES["mine"], Settle(ANSWER, "me", "old")) == "claim_lost"
+    assert transition(STATES["mine"], Settle(ANSWER, "me", "mine"), NOW).call.result == ANSWER
+
+
+@pytest.mark.parametrize("state", UNSETTLED)
+def test_who_knows_only_the_id_may_always_answer_first(state: str) -> None:
+    after = transition(STATES[state], Settle(ANSWER, "connection", plain=True), NOW + 3).call
+    assert (after.state, after.result, after.ended_by, after.ended_at) == ("settled", ANSWER, "connection", NOW + 3)
+
+
+def test_an_error_is_an_answer_too() -> None:
+    failed: Failure = failure("failed", "no satellite")
+    change = transition(STATES["mine"], Settle(failed, "me"), NOW)
+    assert (change.call.state, change.call.result) == ("settled", failed)
+    assert change.event == told("settled", tool_call_id="call-1", name="get_location", result=failed.model_dump())

@@ -32,7 +32,8 @@ def test_due(changes: dict[str, int], due: int | None) -> None:
     [
         call(),
         call(deadline=5, title="T"),
-        call(state="claimed", client_id="me", lease_until=9),
+        call(state="offered", client_id="me", lease_until=9),
+        call(state="claimed", client_id="me", claim_id="x", lease_until=9),
         call(state="settled", client_id="me", deadline=5, result=success({"a": b"\x00"})),
         call(state="cancelled", result=failure("cancelled", "stopped")),
         call(state="expired", result=failure("timed_out", "too late", {"a": None})),

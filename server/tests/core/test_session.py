@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farside.core.model import Event
+from farside.core.routing import Presence
 from farside.core.session import MAX_SUBSCRIPTIONS, Deliver, Effect, Request, Send, Session, Snapshot
 from farside.errors import CODES, FarsideError
 from farside.wire.messages import COMMANDS, OURS, ErrorReply, SuccessReply
@@ -17,6 +18,7 @@ from server.tests.samples import NOW, call, event, question
 from server.tests.strategies import VALUES
 from server.tests.vectors import messages
 
+CONNECTION = "connection-1"
 EMPTY = Snapshot(seq=0, events=[], open=[])
 
 
@@ -31,7 +33,7 @@ def subscribe(session: Session, *channels: str, command_id: int = 1, **params: A
 
 def subscribed(*channels: str, plain: bool = False, **params: Any) -> Session:
     """A session with one subscription, s1."""
-    session = Session(plain=plain)
+    session = Session(CONNECTION, plain=plain)
     subscribe(session, *channels, **params)
     session.subscribed(1, EMPTY)
     return session
@@ -52,7 +54,7 @@ def seqs(effects: list[Effect]) -> list[int]:
 
 @pytest.mark.parametrize("entry", messages("valid"))
 def test_a_valid_command_becomes_a_request_or_one_error(entry: Any) -> None:
-    [effect] = Session(plain=False).receive(entry["message"])
+    [effect] = Session(CONNECTION, plain=False).receive(entry["message"])
     if entry["message"]["method"] == "subscription.unsubscribe":
         assert error_of([effect]) == "no_such_subscription"
     else:
@@ -67,7 +69,7 @@ def test_a_valid_command_becomes_a_request_or_one_error(entry: Any) -> None:
 
 @pytest.mark.parametrize("entry", messages("invalid"))
 def test_an_invalid_command_is_answered_with_its_code(entry: Any) -> None:
-    [effect] = Session(plain=False).receive(entry["message"])
+    [effect] = Session(CONNECTION, plain=False).receive(entry["message"])
     assert error_of([effect]) == entry["code"]
     assert isinstance(effect, Send)
     about_the_id = not isinstance(entry["message"], dict) or entry["name"].startswith(
@@ -80,7 +82,7 @@ def test_an_invalid_command_is_answered_with_its_code(entry: Any) -> None:
 @pytest.mark.parametrize("method", COMMANDS)
 def test_a_plain_connection_has_only_the_official_commands(method: str) -> None:
     valid = next(p.values[0]["message"] for p in messages("valid") if p.values[0]["message"]["method"] == method)
-    [effect] = Session(plain=True).receive(valid)
+    [effect] = Session(CONNECTION, plain=True).receive(valid)
     if method in OURS:
         assert error_of([effect]) == "not_supported"
         assert isinstance(effect, Send)
@@ -91,7 +93,7 @@ def test_a_plain_connection_has_only_the_official_commands(method: str) -> None:
 
 @given(VALUES, st.booleans())
 def test_any_value_gets_exactly_one_answer(message: Any, plain: bool) -> None:
-    [effect] = Session(plain=plain).receive(message)
+    [effect] = Session(CONNECTION, plain=plain).receive(message)
     assert isinstance(effect, Send)
 
 
@@ -103,7 +105,7 @@ ENVELOPES = st.fixed_dictionaries(
 
 @given(st.lists(ENVELOPES, max_size=6), st.booleans())
 def test_any_messages_get_exactly_one_answer_each(received: list[Any], plain: bool) -> None:
-    session = Session(plain=plain)
+    session = Session(CONNECTION, plain=plain)
     for message in received:
         [effect] = session.receive(message)
         if isinstance(effect, Send):
@@ -115,14 +117,14 @@ def test_any_messages_get_exactly_one_answer_each(received: list[Any], plain: bo
 
 
 def test_a_frame_that_could_not_be_read_is_answered_without_an_id() -> None:
-    [effect] = Session(plain=False).refuse(FarsideError("malformed_frame", "expected JSON"))
+    [effect] = Session(CONNECTION, plain=False).refuse(FarsideError("malformed_frame", "expected JSON"))
     assert isinstance(effect, Send)
     message = {"type": "error", "id": None, "error": "malformed_frame", "message": "expected JSON", "retryable": False}
     assert effect.message == message
 
 
 def test_a_success_tells_the_newest_seq() -> None:
-    [effect] = Session(plain=False).succeeded(7, {"run_id": "r"}, 12)
+    [effect] = Session(CONNECTION, plain=False).succeeded(7, {"run_id": "r"}, 12)
     assert isinstance(effect, Send)
     expected = {"type": "success", "id": 7, "result": {"run_id": "r"}, "meta": {"applied_through_seq": 12}}
     assert effect.message == expected
@@ -130,26 +132,89 @@ def test_a_success_tells_the_newest_seq() -> None:
 
 
 def test_a_failure_tells_details_and_whether_to_try_again() -> None:
-    [effect] = Session(plain=False).failed(7, FarsideError("run_active", "wait", details={"run_id": "r"}))
+    [effect] = Session(CONNECTION, plain=False).failed(7, FarsideError("run_active", "wait", details={"run_id": "r"}))
     assert isinstance(effect, Send)
     assert effect.message["retryable"] is True
     assert effect.message["details"] == {"run_id": "r"}
 
 
+# --- who is there ---
+
+
+def announce(session: Session, client_id: str = "c1", **params: Any) -> list[Effect]:
+    return session.receive(command("client.announce", client_id=client_id, **{"tools": [], **params}))
+
+
+def test_a_connection_speaks_for_itself_until_it_says_for_whom() -> None:
+    session = Session(CONNECTION, plain=False)
+    assert session.client_id == CONNECTION
+    announce(session)
+    assert session.client_id == "c1"
+    assert subscribed("input", plain=True).client_id == CONNECTION
+
+
 def test_an_announcement_is_remembered_and_replaced() -> None:
-    session = Session(plain=False)
-    assert (session.client_id, session.tools) == (None, frozenset())
-    session.receive(command("client.announce", client_id="c1", tools=[{"name": "a"}, {"name": "b"}]))
-    assert (session.client_id, session.tools) == ("c1", frozenset({"a", "b"}))
-    session.receive(command("client.announce", client_id="c1", tools=[{"name": "c"}]))
-    assert session.tools == frozenset({"c"})
+    session = subscribed("calls")
+    announce(session, tools=[{"name": "a"}, {"name": "b"}], focused=True)
+    announce(session, tools=[{"name": "c"}])
+    assert session.presence(1) == Presence("c1", {"c": frozenset()}, active=1)
+
+
+def test_a_connection_that_announces_another_client_is_refused_and_stays_who_it_was() -> None:
+    session = subscribed("calls")
+    announce(session, tools=[{"name": "a"}])
+    assert error_of(announce(session, "c2", tools=[{"name": "b"}])) == "invalid_argument"
+    assert session.client_id == "c1"
+    assert session.presence(1) == Presence("c1", {"a": frozenset()}, active=1)
+    [effect] = announce(session, tools=[])
+    assert isinstance(effect, Request)
+
+
+def test_a_page_can_take_calls_when_it_has_announced_itself_and_listens() -> None:
+    quiet, deaf = subscribed("calls"), subscribed("messages", "input")
+    announce(deaf, tools=[{"name": "a"}])
+    assert quiet.presence(1) is None
+    assert deaf.presence(1) is None
+    subscribe(deaf, "calls", command_id=2)
+    assert deaf.presence(1) is not None, "it will listen, and then hear what happened meanwhile"
+    deaf.failed(2, FarsideError("unavailable", "stopping"))
+    assert deaf.presence(1) is None
+
+
+def test_presence_is_what_a_page_announced() -> None:
+    session = subscribed("calls")
+    tools = [{"name": "photo", "permissions": ["camera", "microphone"]}, {"name": "copy", "fingerprint": "f"}]
+    permissions = {"camera": "denied", "microphone": "prompt", "geolocation": "granted", "midi": "denied"}
+    announce(session, tools=tools, permissions=permissions, visible=False, focused=True)
+    assert session.presence(7) == Presence(
+        client_id="c1",
+        tools={"photo": frozenset({"camera", "microphone"}), "copy": frozenset()},
+        denied=frozenset({"camera", "midi"}),
+        visible=False,
+        focused=True,
+        active=7,
+    )
+
+
+def test_a_page_that_says_no_more_is_visible_and_has_no_focus() -> None:
+    session = subscribed("calls")
+    announce(session)
+    assert session.presence(0) == Presence("c1", {}, frozenset(), visible=True, focused=False, active=0)
+
+
+def test_a_plain_connection_can_take_calls_while_it_listens_to_input() -> None:
+    assert subscribed("calls", "messages", plain=True).presence(3) is None
+    plain = subscribed("messages", "input", plain=True)
+    assert plain.presence(3) == Presence(CONNECTION, tools=None, active=3)
+    plain.receive(command("subscription.unsubscribe", 2, subscription_id="s1"))
+    assert plain.presence(3) is None
 
 
 # --- subscriptions ---
 
 
 def test_nothing_is_delivered_without_a_subscription() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     assert session.deliver(event(1)) == []
     assert not session.wants("messages")
 
@@ -163,7 +228,7 @@ def test_a_subscription_delivers_what_matches() -> None:
 
 
 def test_the_reply_comes_before_the_replay_and_the_replay_before_what_was_held() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "messages")
     assert session.wants("messages")
     for seq in (3, 4, 5, 6):
@@ -186,7 +251,7 @@ def test_replay_and_live_events_have_neither_gap_nor_double(data: st.DataObject)
     answered = data.draw(st.integers(taken, total))
     since = data.draw(st.integers(0, taken))
     happened = [event(seq, data.draw(st.sampled_from(["messages", "tools", "custom"]))) for seq in range(1, total + 1)]
-    session = Session(plain=data.draw(st.booleans()))
+    session = Session(CONNECTION, plain=data.draw(st.booleans()))
     got = [each for happening in happened[:asked] for each in session.deliver(happening)]
     subscribe(session, "messages", "tools", since=since)
     got += [each for happening in happened[asked:answered] for each in session.deliver(happening)]
@@ -204,7 +269,7 @@ def test_an_event_that_matches_several_subscriptions_comes_once() -> None:
 
 
 def test_an_event_that_several_new_subscriptions_wait_for_comes_once() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "messages")
     subscribe(session, "messages", "tools", command_id=2)
     for seq, method in ((1, "messages"), (2, "tools"), (3, "messages")):
@@ -222,7 +287,7 @@ def test_an_event_that_an_older_subscription_has_delivered_is_not_held() -> None
 
 
 def test_a_subscription_that_failed_holds_nothing() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "messages")
     assert error_of(session.failed(1, FarsideError("unavailable", "stopping"))) == "unavailable"
     assert session.deliver(event(1)) == []
@@ -242,7 +307,7 @@ def test_unsubscribe_ends_one_subscription_once() -> None:
 
 
 def test_an_id_that_still_waits_for_its_reply_is_refused() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "messages")
     assert error_of(session.receive(command("subscription.subscribe", channels=["tools"]))) == "invalid_argument"
     session.deliver(event(1))
@@ -250,7 +315,7 @@ def test_an_id_that_still_waits_for_its_reply_is_refused() -> None:
 
 
 def test_subscriptions_are_limited() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     for command_id in range(MAX_SUBSCRIPTIONS):
         subscribe(session, "messages", command_id=command_id)
         if command_id % 2:
@@ -267,7 +332,7 @@ OPEN = Snapshot(seq=9, events=[], open=[call(), call(interrupt_id="i2", state="c
 
 
 def test_with_calls_the_reply_says_what_is_open() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "calls")
     [reply] = session.subscribed(1, OPEN)
     assert isinstance(reply, Send)
@@ -277,7 +342,7 @@ def test_with_calls_the_reply_says_what_is_open() -> None:
 
 
 def test_without_calls_the_reply_says_nothing_of_them() -> None:
-    session = Session(plain=False)
+    session = Session(CONNECTION, plain=False)
     subscribe(session, "messages")
     [reply] = session.subscribed(1, OPEN)
     assert isinstance(reply, Send)
@@ -285,7 +350,7 @@ def test_without_calls_the_reply_says_nothing_of_them() -> None:
 
 
 def test_with_input_open_questions_are_asked_again_but_tool_calls_are_offered_by_the_engine() -> None:
-    session = Session(plain=True)
+    session = Session(CONNECTION, plain=True)
     subscribe(session, "input", "messages")
     session.deliver(event(10))
     _, asked, *rest = session.subscribed(1, OPEN)
@@ -297,7 +362,7 @@ def test_with_input_open_questions_are_asked_again_but_tool_calls_are_offered_by
 
 
 def test_an_offer_is_input_requested() -> None:
-    [effect] = Session(plain=True).offer(call(), 4)
+    [effect] = Session(CONNECTION, plain=True).offer(call(), 4)
     assert isinstance(effect, Send)
     message = EventMessage.model_validate(effect.message)
     assert message.params.timestamp == NOW
@@ -308,14 +373,24 @@ def test_an_offer_is_input_requested() -> None:
     }
 
 
-def test_a_plain_connection_hears_nothing_of_calls() -> None:
-    opened: Event = event(1, "calls", data={"event": "opened"})
-    assert subscribed("calls").deliver(opened) == [Deliver(opened)]
-    plain = Session(plain=True)
-    subscribe(plain, "calls", "messages")
-    plain.deliver(opened)
-    reply, *rest = plain.subscribed(1, Snapshot(seq=0, events=[opened, event(2)], open=[]))
+@pytest.mark.parametrize(
+    "ours",
+    [
+        event(1, "calls", data={"event": "opened"}),
+        event(1, "calls", data={"event": "offered"}),
+        event(1, "lifecycle", data={"event": "queued", "run_id": "run-2"}),
+    ],
+    ids=lambda ours: ours.data["event"],
+)
+def test_a_plain_connection_hears_nothing_of_calls_and_of_runs_that_wait(ours: Event) -> None:
+    running = event(2, "lifecycle", data={"event": "running"})
+    assert subscribed("calls", "lifecycle").deliver(ours) == [Deliver(ours)]
+    plain = Session(CONNECTION, plain=True)
+    subscribe(plain, "calls", "lifecycle")
+    assert plain.deliver(ours) == []
+    reply, *rest = plain.subscribed(1, Snapshot(seq=0, events=[ours, running], open=[]))
     assert isinstance(reply, Send)
     assert reply.message["result"]["replayed_events"] == 1
     assert seqs(rest) == [2]
-    assert plain.deliver(opened) == []
+    assert plain.deliver(ours) == []
+    assert seqs(plain.deliver(event(3, "lifecycle", data={"event": "completed"}))) == [3]

@@ -150,4 +150,4 @@ async def test_a_thread_is_let_go_when_its_run_ends_after_everybody_left(make_ap
     await asyncio.wait(legs)
 
     assert (await engine.store.run("thread-1", run_id)).status == "completed"
-    assert engine._threads._entries == {}
+    assert engine.threads._entries == {}

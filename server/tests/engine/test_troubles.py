@@ -143,7 +143,7 @@ async def test_what_an_agent_does_to_its_input_stays_its_own(make_app, open_page
 async def test_a_stopped_app_takes_no_more_commands(make_app, open_page):
     page = await open_page(make_app(echo))
     app = make_app(echo)
-    other = await open_page(app)
+    other = await open_page(app, thread_id="thread-2")
     await app.stop()
 
     with pytest.raises(FarsideError) as refused:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from farside import FarsideError, ToolError
+from farside import FarsideError, Settings, ToolError
 from server.tests.agents import echo, guide, pair
 
 
@@ -137,7 +137,7 @@ async def test_a_second_run_while_one_executes_is_refused(make_app, open_page):
     async def slow(turn, value):
         await going.wait()
 
-    page = await open_page(make_app(slow))
+    page = await open_page(make_app(slow, settings=Settings(on_active_run="refuse")))
     first = await page.submit("one")
     with pytest.raises(FarsideError) as refused:
         await page.submit("two")

@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool as langchain_tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
+from farside import FarsideError
 from farside.langgraph import LangGraphRuntime, tool
+from farside.langgraph.runtime import REPAIRED
 from server.tests.langgraph.scripted import (
     Whole,
     answering,
@@ -131,3 +134,35 @@ async def test_a_second_pause_in_a_node_is_not_taken_for_the_first(saver: Any) -
     await drive(runtime, answering(leg, (first, "A"), (second, "B"), kind="recover"))
     contents = {m["tool_call_id"]: m["content"] for m in await messages_of(runtime) if m["type"] == "tool"}
     assert contents == {"a": "A", "b": "B"}
+
+
+async def test_a_run_whose_checkpoint_is_lost_fails_clearly(saver: Any) -> None:
+    """Its calls were answered, so it had got somewhere: to begin anew would do everything twice."""
+    runtime, _ = agent(two_calls(), saver)
+    _, opened = await drive(runtime, start())
+    again, model = agent(two_calls(), InMemorySaver())
+
+    with pytest.raises(FarsideError) as lost:
+        await drive(again, answering(start(), *((new, "here") for new in opened), kind="recover"))
+
+    assert lost.value.code == "state_lost"
+    assert model.seen == []
+
+
+async def test_a_history_that_another_program_broke_is_repaired_at_the_next_message_and_told(saver: Any) -> None:
+    """F6: a provider would refuse it for ever after."""
+    runtime, model = agent(lambda messages: AIMessage("fine"), saver)
+    graph = create_agent(model, [tool(name="where")], checkpointer=saver)
+    orphan = AIMessage("", tool_calls=[call("where", "orphan")])
+    config: Any = {"configurable": {"thread_id": "thread"}}
+    await graph.aupdate_state(config, {"messages": [HumanMessage("hi"), orphan]}, as_node="model")
+
+    emits, _ = await drive(runtime, start(human("again", "h1")))
+
+    told = [emit.data for emit in emits if emit.method == "custom"]
+    assert told == [{"name": REPAIRED, "payload": {"tool_calls": [{"id": "orphan", "name": "where"}]}}]
+    messages = await messages_of(runtime)
+    assert [message["type"] for message in messages] == ["human", "ai", "tool", "human", "ai"]
+    assert messages[2]["status"] == "error"
+    emits, _ = await drive(runtime, start(human("once more", "h2"), run_id="run-2"))
+    assert not [emit for emit in emits if emit.method == "custom"]

@@ -15,13 +15,14 @@ from farside.wire.messages import (
     ErrorReply,
     Event,
     Model,
+    Ping,
     RunStartParams,
     SuccessReply,
 )
 from server.tests.vectors import messages
 
 ADAPTERS: dict[str, TypeAdapter[Any]] = {method: TypeAdapter(data) for method, data in EVENTS.items()}
-ENVELOPES: dict[str, type[Model]] = {"success": SuccessReply, "error": ErrorReply, "event": Event}
+ENVELOPES: dict[str, type[Model]] = {"success": SuccessReply, "error": ErrorReply, "event": Event, "ping": Ping}
 
 
 @pytest.mark.parametrize("entry", messages("server"))

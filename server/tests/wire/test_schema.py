@@ -58,7 +58,7 @@ def test_takes_no_invalid_command(entry: Any) -> None:
 @pytest.mark.parametrize("entry", messages("server"))
 def test_takes_the_servers_messages(entry: Any) -> None:
     message = escape(entry["message"])
-    envelope = {"success": "SuccessReply", "error": "ErrorReply", "event": "Event"}[message["type"]]
+    envelope = {"success": "SuccessReply", "error": "ErrorReply", "event": "Event", "ping": "Ping"}[message["type"]]
     validator({"$ref": f"#/$defs/{envelope}"}).validate(message)
     if message["type"] == "success":
         validator(SCHEMA["commands"][entry["method"]]["result"]).validate(message["result"])

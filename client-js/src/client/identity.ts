@@ -1,0 +1,122 @@
+import type { PageId } from "../core/call-context.ts";
+import type { Note } from "../core/note.ts";
+import type { Journal } from "../journal/journal.ts";
+import { PageJournal } from "../journal/page-journal.ts";
+import type { Clock } from "../transport/clock.ts";
+import type { ClientOptions, IdKind } from "./options.ts";
+
+/** How long the page before a reload may take to be gone. A page that was duplicated waits in vain. */
+const PATIENCE_MS = 500;
+
+type Release = () => void;
+
+/** Who this page is, and what it remembers. */
+export interface Identity extends PageId {
+  readonly journal: Journal;
+  /** Writes a note; resolves when it is stored, or cannot be. */
+  note(note: Note): Promise<void>;
+  /**
+   * The notes of a thread that this page has to deal with: those of its own id, which are of the page before a reload, and those
+   * of pages that are gone and that no other page deals with. `letGo` leaves them to others.
+   */
+  left(threadId: string): Promise<{ readonly notes: readonly Note[]; readonly letGo: Release }>;
+  /** Gives the id up. */
+  readonly release: Release;
+}
+
+/**
+ * Takes the id of the page before a reload, or a new one. The tab's sessionStorage keeps it; a duplicated tab inherits a copy of
+ * that, so a held Web Lock proves that no other page has the id. Where the journal does not outlive the page, neither does the id:
+ * nobody could tell any more what was begun under it.
+ */
+export async function findIdentity(
+  options: ClientOptions,
+  clock: Clock,
+  newId: (kind: IdKind) => string,
+): Promise<Identity> {
+  const storage = attempt(() => globalThis.sessionStorage);
+  const allLocks = globalThis.navigator?.locks as LockManager | undefined;
+  const journal = options.journal ?? (await new PageJournal().open(clock));
+  const { isNew } = journal;
+  const locks = journal.isDurable ? allLocks : undefined;
+  const key = `farside:${options.url}:${options.agent}`;
+  const given = options.clientId ?? (isNew || !locks ? undefined : storage?.getItem(key));
+
+  const take = async (id: string) => {
+    const patience = new AbortController();
+    const stop = clock.at(clock.now() + PATIENCE_MS, () => patience.abort());
+    const release = await hold(locks, lockOf(id), { signal: patience.signal });
+    stop();
+    return release;
+  };
+  let release = given ? await take(given) : undefined;
+  const isFresh = !given || !(release || options.clientId);
+  const clientId = isFresh ? newId("client") : given;
+  if (isFresh) {
+    release = await take(clientId);
+    if (release) attempt(() => storage?.setItem(key, clientId));
+  }
+
+  return {
+    clientId,
+    journal,
+    release: () => release?.(),
+
+    get isSure() {
+      return isFresh || (journal.isDurable && !isNew);
+    },
+
+    async note(note) {
+      await journal.note(note);
+      if (release !== undefined && !journal.isDurable) storage?.removeItem(key);
+    },
+
+    async left(threadId) {
+      const notes: Note[] = [];
+      const held: Release[] = [];
+      for (const note of await journal.notes(threadId)) {
+        if (note.clientId !== clientId) {
+          // Shared with whoever deals with other threads of that page; the page itself wants it alone.
+          const page = await hold(locks, lockOf(note.clientId), { mode: "shared", ifAvailable: true });
+          if (page === undefined) continue;
+          held.push(page);
+          const call = await hold(locks, `farside:call:${note.interruptId}`, { ifAvailable: true });
+          if (call === undefined) continue;
+          held.push(call);
+        }
+        notes.push(note);
+      }
+      const letGo = () => {
+        for (const release of held) release();
+      };
+      return { notes, letGo };
+    },
+  };
+}
+
+function lockOf(clientId: string): string {
+  return `farside:client:${clientId}`;
+}
+
+/** Holds a lock until what it resolves with is called; resolves with undefined when the lock is not to be had. */
+function hold(
+  locks: LockManager | undefined,
+  name: string,
+  options: LockOptions,
+): Promise<Release | undefined> {
+  return new Promise((resolve) => {
+    if (locks === undefined) return resolve(undefined);
+    const granted = (lock: Lock | null) =>
+      lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(release));
+    locks.request(name, options, granted).catch(() => resolve(undefined));
+  });
+}
+
+/** A tab's storage may be missing, forbidden or full: the page has another id after a reload, then. */
+function attempt<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
+}

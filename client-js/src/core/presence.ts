@@ -1,0 +1,9 @@
+import type { ClientAnnounceParams, ToolDeclaration } from "../wire/messages.ts";
+
+/** What this page is and can do, as it is announced. */
+export interface Presence {
+  readonly tools: readonly ToolDeclaration[];
+  readonly visible: boolean;
+  readonly focused: boolean;
+  readonly permissions: Required<ClientAnnounceParams>["permissions"];
+}

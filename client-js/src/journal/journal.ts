@@ -1,0 +1,19 @@
+import type { Note } from "../core/note.ts";
+
+/**
+ * What pages remember of the calls that they execute, so that what is in the middle of it when a page is reloaded or dies is
+ * neither lost nor done twice. Writes take effect in the order in which they were asked for. Nothing rejects: a journal that
+ * cannot store a note goes on without it.
+ */
+export interface Journal {
+  /** Whether what it holds outlives the page. May become false, when the browser lets the page down. */
+  readonly isDurable: boolean;
+  /** Whether it was made just now: what earlier pages have begun, it cannot know. */
+  readonly isNew: boolean;
+  /** Writes a note, in place of the one of the same call; resolves when it is stored. */
+  note(note: Note): Promise<void>;
+  /** Removes the note of a call; resolves when that is stored. */
+  forget(threadId: string, interruptId: string): Promise<void>;
+  /** The notes of a thread. */
+  notes(threadId: string): Promise<readonly Note[]>;
+}

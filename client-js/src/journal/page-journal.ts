@@ -1,0 +1,97 @@
+import type { Note } from "../core/note.ts";
+import type { Clock } from "../transport/clock.ts";
+import { MemoryJournal } from "./memory-journal.ts";
+
+const STORE = "notes";
+/** Some browsers never answer. */
+const OPENING_MS = 3_000;
+const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/**
+ * The journal of a page: in IndexedDB for as long as that works, then in memory for the rest of the page's life. It never
+ * rejects.
+ */
+export class PageJournal extends MemoryJournal {
+  override isNew = false;
+  #database: IDBDatabase | undefined;
+  #problem: unknown;
+  #hasWarned = false;
+
+  /** Opens it, and deletes what nobody has asked for in a week. */
+  async open(clock: Clock): Promise<this> {
+    try {
+      this.#database = await this.#opened(clock);
+      this.isDurable = true;
+    } catch (error) {
+      this.#problem = error;
+    }
+    for (const { startedAt, threadId, interruptId } of await this.#all()) {
+      if (startedAt < clock.now() - KEPT_MS) await this.forget(threadId, interruptId);
+    }
+    return this;
+  }
+
+  override async note(note: Note): Promise<void> {
+    // A single result that does not fit is sent all the same; until then its call counts as started.
+    await this.#transact((store) => store.put(note), note.result !== undefined);
+    if (this.isDurable) return;
+    if (!this.#hasWarned) {
+      const loss = "If this page is reloaded while it executes a tool, the result is lost";
+      console.warn(`farside: no IndexedDB here (${this.#problem}). ${loss}.`);
+    }
+    this.#hasWarned = true;
+    await super.note(note);
+  }
+
+  override async forget(threadId: string, interruptId: string): Promise<void> {
+    await Promise.all([
+      super.forget(threadId, interruptId),
+      this.#transact((store) => store.delete([threadId, interruptId])),
+    ]);
+  }
+
+  override async notes(threadId: string): Promise<readonly Note[]> {
+    const notes = (await this.#all()).filter((note) => note.threadId === threadId);
+    return [...notes, ...(await super.notes(threadId))];
+  }
+
+  async #all(): Promise<readonly Note[]> {
+    return (await this.#transact((store) => store.getAll())) ?? [];
+  }
+
+  #opened(clock: Clock): Promise<IDBDatabase> {
+    return new Promise((resolve, reject) => {
+      const opening = globalThis.indexedDB.open("farside", 1);
+      const stop = clock.at(clock.now() + OPENING_MS, () => reject("it does not open"));
+      opening.onupgradeneeded = () => {
+        this.isNew = true;
+        opening.result.createObjectStore(STORE, { keyPath: ["threadId", "interruptId"] });
+      };
+      opening.onerror = opening.onsuccess = () => {
+        stop();
+        if (opening.error !== null) return reject(opening.error);
+        const { result } = opening;
+        // Another page wants to delete it, or has a newer farside: whatever is asked for from now on fails.
+        result.onversionchange = () => result.close();
+        resolve(result);
+      };
+    });
+  }
+
+  /** Makes one request; resolves when what it did is on the disk, or the journal is in memory from now on. */
+  #transact<T>(request: (store: IDBObjectStore) => IDBRequest<T>, mayFail = false): Promise<T | undefined> {
+    return new Promise<T | undefined>((resolve, reject) => {
+      if (!this.isDurable) return resolve(undefined);
+      const options = { durability: "strict" } as const;
+      const transaction = (this.#database as IDBDatabase).transaction(STORE, "readwrite", options);
+      const requested = request(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(requested.result);
+      transaction.onabort = () => reject(transaction.error);
+    }).catch((error) => {
+      if (mayFail) return undefined;
+      this.isDurable = false;
+      this.#problem = error;
+      return undefined;
+    });
+  }
+}

@@ -1,0 +1,158 @@
+"""The runs of all threads: what becomes of a message, the queue, and stopping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from farside.core.model import Run, RunStatus
+from farside.engine.log import Draft
+from farside.engine.thread import LiveThread
+from farside.errors import FarsideError
+from farside.wire.messages import MISSING, RunStartParams
+
+if TYPE_CHECKING:
+    from farside.engine.engine import Engine
+    from farside.engine.settings import Policy
+
+
+class Runs:
+    """Starts, queues and stops the runs of an engine's threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def start(self, thread_id: str, params: RunStartParams, starter: str) -> str:
+        """Start a run, or queue it, as the settings say; returns its id.
+
+        Raises:
+            FarsideError: ``not_found`` (agent), ``run_active``, ``run_interrupted``.
+        """
+        self._engine.runtime(params.assistant_id)
+        async with self._engine.threads.locked(thread_id, params.assistant_id) as live:
+            run_id = self._engine.new_id() if params.run_id is MISSING else params.run_id
+            if await self._engine.store.run(thread_id, run_id) is not None:
+                return run_id
+            policy = self._policy(live)
+            if policy == "cancel" and live.active is not None:
+                await self._engine.legs.cancel(live, live.active, "the user sent a new message")
+            run = self._run(thread_id, run_id, params, starter)
+            if live.active is None and not live.queue:
+                await self._begin(live, run)
+            else:
+                await self._enqueue(live, run)
+                await self._next(live)
+            return run_id
+
+    async def cancel(self, thread_id: str, run_id: str | None) -> None:
+        """Stop the active run, or the named one, and what is queued behind it. A run that has ended stays as it is.
+
+        Raises:
+            FarsideError: ``no_such_run``.
+        """
+        async with self._engine.threads.locked(thread_id) as live:
+            active = live.active
+            queued = next((run for run in live.queue if run.id == run_id), None)
+            if queued is not None:
+                await self._withdraw(live, [queued])
+                return
+            if run_id is not None and (active is None or active.run.id != run_id):
+                if await self._engine.store.run(thread_id, run_id) is None:
+                    raise FarsideError("no_such_run", f"expected a run of thread {thread_id}, got {run_id!r}")
+                return
+            await self._withdraw(live, live.queue)
+            if active is not None:
+                await self._engine.legs.cancel(live, active, "the run was stopped")
+
+    async def go_on(self, thread_id: str) -> None:
+        """A run has ended: start the next one, if one waits."""
+        async with self._engine.threads.locked(thread_id) as live:
+            await self._next(live)
+
+    async def take_up(self, live: LiveThread) -> None:
+        """Under the lock: go on where the process that had the thread before has stopped."""
+        if live.active is not None and self._engine.served(live.active.run.agent) is not None:
+            await self._engine.legs.recover(live, live.active)
+        await self._next(live)
+
+    def _policy(self, live: LiveThread) -> Policy:
+        active, settings = live.active, self._engine.settings
+        if active is None:
+            return "queue"
+        waits = bool(live.open_calls(active.run.id))
+        policy = settings.on_new_message if waits else settings.on_active_run
+        if policy == "refuse":
+            does = "waits for an answer" if waits else "is executing"
+            message = f"expected an idle thread, run {active.run.id} {does}; wait until it has ended, or cancel it"
+            raise FarsideError("run_interrupted" if waits else "run_active", message, details={"run_id": active.run.id})
+        return policy
+
+    def _run(self, thread_id: str, run_id: str, params: RunStartParams, starter: str) -> Run:
+        return Run(
+            id=run_id,
+            thread_id=thread_id,
+            agent=params.assistant_id,
+            input=None if params.input is MISSING else self._with_ids(params.input),
+            config=_config(params),
+            status="running",
+            created_at=self._engine.clock.now(),
+            starter=starter,
+        )
+
+    async def _begin(self, live: LiveThread, run: Run) -> None:
+        live.log.serve(run.agent)
+        began = {"event": "running", "graph_name": run.agent, "run_id": run.id, "input": run.input}
+        await live.log.commit([run], [Draft(run.id, "lifecycle", began)])
+        self._engine.legs.start(live, run)
+
+    async def _enqueue(self, live: LiveThread, run: Run) -> None:
+        waiting = replace(run, status=cast("RunStatus", "queued"))
+        # The event belongs to the run before it: a run's own events begin when it does.
+        before = run.id if live.active is None else live.active.run.id
+        told = {"event": "queued", "graph_name": run.agent, "run_id": run.id, "input": run.input}
+        await live.log.commit([waiting], [Draft(before, "lifecycle", told)])
+        live.queue.append(waiting)
+
+    async def _next(self, live: LiveThread) -> None:
+        if live.active is None and live.queue and self._engine.served(live.queue[0].agent) is not None:
+            await self._begin(live, replace(live.queue[0], status="running"))
+            live.queue.pop(0)
+
+    async def _withdraw(self, live: LiveThread, runs: list[Run]) -> None:
+        """End queued runs, which have done nothing yet."""
+        gone = [replace(run, status=cast("RunStatus", "cancelled")) for run in runs]
+        drafts = [
+            Draft(
+                run.id,
+                "lifecycle",
+                {"event": "interrupted", "graph_name": run.agent, "run_id": run.id, "code": "cancelled"},
+            )
+            for run in gone
+        ]
+        if gone:
+            await live.log.commit(gone, drafts)
+            live.queue = [run for run in live.queue if run not in runs]
+
+    def _with_ids(self, value: Any) -> Any:
+        """A chat input's messages, each with an id: the same in events, state and history."""
+        if isinstance(value, str):
+            value = {"messages": [{"type": "human", "content": value}]}
+        if not isinstance(value, dict):
+            return value
+        chat = cast("dict[str, Any]", value)
+        if not isinstance(chat.get("messages"), list):
+            return chat
+        return {**chat, "messages": [self._with_id(message) for message in chat["messages"]]}
+
+    def _with_id(self, message: Any) -> Any:
+        if not isinstance(message, dict) or "id" in message:
+            return cast("Any", message)
+        return {**cast("dict[str, Any]", message), "id": self._engine.new_id()}
+
+
+def _config(params: RunStartParams) -> dict[str, Any]:
+    """The run's config, with the command's metadata in it, where LangChain has them."""
+    config: dict[str, Any] = {} if params.config is MISSING else params.config
+    if params.metadata is MISSING:
+        return config
+    return {**config, "metadata": {**config.get("metadata", {}), **params.metadata}}
