@@ -1,0 +1,42 @@
+"""The app of the bad network: each message has the agent call two browser tools at once and tell what they answered."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from farside import Farside, Settings, ToolError, Turn, tool
+
+HERE = Path(__file__).parent
+KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+
+look = tool(name="look", args_schema=KEY, idempotent=True, timeout=120)
+pay = tool(name="pay", args_schema=KEY, timeout=120)
+
+
+async def agent(turn: Turn, _input: object) -> None:
+    answers = await asyncio.gather(*(_told(turn, each) for each in (look, pay)))
+    await turn.say(" ".join([turn.text, *answers]))
+
+
+async def _told(turn: Turn, asked: object) -> str:
+    try:
+        return await turn.call(asked, key=f"{turn.thread_id}/{turn.text}")
+    except ToolError as error:
+        return error.code
+
+
+# Impatient, so that a silence is noticed within the patience of a test.
+farside = Farside({"agent": agent}, settings=Settings(ping_ms=400, lease_ms=20_000, claim_ms=2_000))
+app = Starlette(
+    routes=[
+        Mount("/farside", farside),
+        Mount("/client", StaticFiles(directory=HERE.parents[1] / "client-js/dist")),
+        Mount("/", StaticFiles(directory=HERE / "page", html=True)),
+    ],
+    lifespan=farside.lifespan,
+)
