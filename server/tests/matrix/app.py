@@ -1,0 +1,208 @@
+"""The server of the crash matrix: one agent of each kind, and a point before and after all that counts.
+
+Every agent charges a card, has the page look (idempotent) and pay (not) at once, then look once more, and tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AsyncExitStack
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+import uvicorn
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from starlette.websockets import WebSocket
+
+import farside
+import farside.langgraph
+from farside.asgi import server_options
+from farside.buses.memory import MemoryBus
+from farside.core.model import Call, Event, JournalEntry, Run
+from farside.core.ports import Emit, Leg, Opened, Write
+from farside.engine.legs import Legs
+from farside.functions import FunctionRuntime
+from farside.langgraph import LangGraphRuntime
+from farside.stores.sqlite import SqliteStore
+from farside.wire.codec import MESSAGEPACK
+from farside.wire.values import OUTGOING_LIMITS
+from server.tests.langgraph.scripted import Streaming, call
+from server.tests.matrix.points import Points
+
+ANY_ARGS = {"type": "object", "additionalProperties": True}
+FINAL = "charged looked-1 paid looked-2"
+
+
+def declared(tool: Any) -> list[Any]:
+    return [
+        tool(name="look", description="Look.", args_schema=ANY_ARGS, idempotent=True, timeout=600),
+        tool(name="pay", description="Pay.", args_schema=ANY_ARGS, timeout=600),
+    ]
+
+
+def charge() -> str:
+    """Charge the card."""
+    return "charged"
+
+
+async def function(turn: farside.Turn, value: Any) -> None:
+    look, pay = declared(farside.tool)
+    charged = await turn.step(charge)
+    looked, paid = await asyncio.gather(_told(turn, look, n=1), _told(turn, pay))
+    again = await _told(turn, look, n=2)
+    await turn.say(f"{charged} {looked} {paid} {again}")
+
+
+async def _told(turn: farside.Turn, tool: Any, **args: Any) -> str:
+    try:
+        return await turn.call(tool, **args)
+    except farside.ToolError as error:
+        return error.code
+
+
+def script(messages: list[BaseMessage]) -> AIMessage:
+    results = {
+        message.tool_call_id: "interrupted" if message.status == "error" else str(message.content)
+        for message in messages
+        if isinstance(message, ToolMessage)
+    }
+    if not results:
+        calls = [call("charge", "charge"), call("look", "look-1", n=1), call("pay", "pay")]
+        return AIMessage("", tool_calls=calls)
+    if "look-2" not in results:
+        return AIMessage("", tool_calls=[call("look", "look-2", n=2)])
+    return AIMessage(" ".join(results[name] for name in ("charge", "look-1", "pay", "look-2")))
+
+
+# --- points ---
+
+
+class MortalStore(SqliteStore):
+    """Every write has a point before and after it, named by what it writes."""
+
+    points: Points
+
+    async def commit(self, writes: Sequence[Write], **options: Any) -> None:
+        name = f"store {' + '.join(dict.fromkeys(_names(writes)))}"
+        self.points.reach(f"before {name}")
+        await super().commit(writes, **options)
+        self.points.reach(f"after {name}")
+
+
+def _names(writes: Iterable[Write]) -> list[str]:
+    names: list[str] = []
+    for write in writes:
+        match write:
+            case Run():
+                names.append(f"run {write.status}")
+            case Call():
+                names.append(f"{'opened' if write.version == 1 else write.state} {write.name}")
+            case JournalEntry():
+                names.append(f"journal {write.kind}")
+            case _:
+                pass
+    return names or ["events"]
+
+
+class MortalBus(MemoryBus):
+    """Every announcement of a call, and of a run's life, has a point before and after it."""
+
+    points: Points
+
+    def publish(self, event: Event) -> None:
+        tells = event.method in ("calls", "lifecycle") and not event.namespace
+        name = f"announce {event.method} {event.data.get('event')}"
+        if tells:
+            self.points.reach(f"before {name}")
+        super().publish(event)
+        if tells:
+            self.points.reach(f"after {name}")
+
+
+class MortalSaver(AsyncSqliteSaver):
+    """Every checkpoint and every write beside one has a point before and after it."""
+
+    points: Points
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        name = f"checkpoint step {metadata.get('step')}"
+        self.points.reach(f"before {name}")
+        put = await super().aput(config, checkpoint, metadata, new_versions)
+        self.points.reach(f"after {name}")
+        return put
+
+    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        name = f"checkpoint writes {'+'.join(sorted({channel for channel, _ in writes}))}"
+        self.points.reach(f"before {name}")
+        await super().aput_writes(config, writes, task_id, task_path)
+        self.points.reach(f"after {name}")
+
+
+def mortal_runtime(kind: type[Any], points: Points) -> type[Any]:
+    """The runtime with a point before each leg."""
+
+    class Mortal(kind):
+        async def run(self, leg: Leg, desk: Any) -> AsyncGenerator[Emit | Opened, None]:
+            points.reach(f"before leg {leg.kind}")
+            async for item in super().run(leg, desk):
+                yield item
+            points.reach("after leg")
+
+    return Mortal
+
+
+def patch(points: Points) -> None:
+    """Points before and after acknowledgements and resumptions."""
+    send_bytes, answered = WebSocket.send_bytes, Legs.answered
+
+    async def send(self: WebSocket, data: bytes) -> None:
+        message = MESSAGEPACK.decode(data, OUTGOING_LIMITS)
+        result = message.get("result", {})
+        kind = next((kind for kind in ("run_id", "claim_id", "result") if kind in result), None)
+        name = {"run_id": "start", "claim_id": "claim", "result": "settle"}.get(kind or "")
+        if name:
+            points.reach(f"before acknowledge {name}")
+        await send_bytes(self, data)
+        if name:
+            points.reach(f"after acknowledge {name}")
+
+    def answer(self: Legs, live: Any, calls: Sequence[Call]) -> None:
+        name = "+".join(call.name for call in calls)
+        points.reach(f"before resume {name}")
+        answered(self, live, calls)
+        points.reach(f"after resume {name}")
+
+    WebSocket.send_bytes, Legs.answered = send, answer  # type: ignore[method-assign]
+
+
+def serve(folder: Path, fatal: str, pipe: Pipe) -> None:
+    """The child process: serves on a free port, which it tells through the pipe."""
+    points = Points(folder / "points", fatal)
+    MortalStore.points = MortalBus.points = MortalSaver.points = points
+    patch(points)
+    farside.app.MemoryBus = MortalBus  # type: ignore[misc]
+    farside.app.FunctionRuntime = mortal_runtime(FunctionRuntime, points)  # type: ignore[misc]
+    farside.langgraph.runtime.LangGraphRuntime = mortal_runtime(LangGraphRuntime, points)  # type: ignore[misc]
+    asyncio.run(_serve(folder, pipe))
+
+
+async def _serve(folder: Path, pipe: Pipe) -> None:
+    async with AsyncExitStack() as opened:
+        connection = await opened.enter_async_context(aiosqlite.connect(folder / "graph.db"))
+        saver = MortalSaver(connection, serde=JsonPlusSerializer())
+        tools = [farside.langgraph.tool(charge), *declared(farside.langgraph.tool)]
+        graph = create_agent(Streaming(script=script), tools, checkpointer=saver)
+        app = farside.Farside({"function": function, "graph": graph}, store=MortalStore(folder / "farside.db"))
+        listening = opened.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        pipe.send(listening.getsockname()[1])
+        options = {**server_options(), "log_level": "warning", "loop": "none"}
+        await uvicorn.Server(uvicorn.Config(app, **options)).serve([listening])
