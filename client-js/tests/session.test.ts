@@ -301,11 +301,16 @@ describe("events", () => {
     const driver = new Driver().welcome();
     const before = driver.snapshot;
     driver.event("checkpoints", { event: "x" });
-    driver.event("calls", { event: "taught", interrupt_id: "i" });
     driver.event("messages", { event: "sung" });
     driver.event("tools", { event: "tool-idle", tool_call_id: "x" });
     driver.event("lifecycle", { event: "dreaming" });
     expect(driver.snapshot).toBe(before);
+  });
+
+  test("about a call that nobody told of show that a message was lost: the page begins anew", () => {
+    const driver = new Driver().welcome();
+    driver.event("calls", { event: "offered", interrupt_id: "i", client_id: "client" });
+    expect(driver.snapshot.connection).toBe("connecting");
   });
 
   test("of the channel custom are handed on", () => {

@@ -44,7 +44,7 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
             running = await engine()
             found = await running.state(thread_id)
         except FarsideError as error:
-            status = 404 if error.code == "not_found" else 400
+            status = {"not_found": 404, "unavailable": 503}.get(error.code, 400)
             return JSONResponse({"error": error.code, "message": error.message}, status)
         body: dict[str, Any] = {"values": found.state.values, "next": list(found.state.next)}
         if not found.state.next:

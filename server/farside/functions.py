@@ -280,6 +280,9 @@ class FunctionRuntime:
     ) -> None:
         """Nothing to close: a function's history is what was said, and holds no tool messages."""
 
+    def forget(self, thread_id: str) -> None:
+        """Nothing is remembered between legs."""
+
     def tool(self, name: str) -> ToolSpec | None:
         return self._tools.get(name)
 

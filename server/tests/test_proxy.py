@@ -38,8 +38,7 @@ async def test_each_fault_happens(make_app):
             assert (await link.receive())["id"] == 2
             proxy.faults = Faults(drop=1)
             await ping(link, 3)
-            while proxy.happened["drop"] < 1:
-                await asyncio.sleep(0)
+            await proxy.until("drop", 1)
             proxy.faults = Faults()
             await ping(link, 4)
             assert (await link.receive())["id"] == 4
@@ -57,12 +56,10 @@ async def test_a_swallowed_connection_is_silent_and_open(make_app):
         proxy = Proxy(address, Faults(swallow=1))
         async with proxy.open() as proxied, connect(f"ws://{proxied}/threads/t/stream/events", proxy=None) as socket:
             await socket.send("{}")
-            while proxy.happened["swallow"] < 1:
-                await asyncio.sleep(0)
+            await proxy.until("swallow", 1)
             proxy.faults = Faults()
             await socket.send("{}")
-            while proxy.happened["frame"] < 2:
-                await asyncio.sleep(0)
+            await proxy.until("frame", 2)
             assert socket.close_code is None
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(socket.recv(), 0.05)

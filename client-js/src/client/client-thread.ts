@@ -15,6 +15,9 @@ import { type SubmitInput, submissionOf } from "./input.ts";
 import type { ClientContext } from "./options.ts";
 import type { Thread } from "./thread.ts";
 
+/** Another page has connected under our client id: going on would only take it from that page again. */
+const SUPERSEDED = 4001;
+
 interface Ticket {
   resolve(): void;
   reject(error: FarsideError): void;
@@ -56,7 +59,8 @@ export class ClientThread implements Thread {
       clock,
       opened: () => this.#perform(session.opened(clock.now())),
       received: (message) => this.#perform(session.receive(message, clock.now())),
-      closed: () => this.#perform(session.closed(clock.now(), random())),
+      closed: (code) =>
+        code === SUPERSEDED ? this.close() : this.#perform(session.closed(clock.now(), random())),
     });
     this.#bodies = new Bodies({
       threadId,

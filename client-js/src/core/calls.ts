@@ -56,26 +56,30 @@ export class Calls {
     for (const call of calls) this.#opened(call);
   }
 
-  /** Follows an event. Only a live one opens, offers or frees a call: replaying events executes nothing (L7). */
-  receive(data: CallsData, isLive: boolean): void {
+  /**
+   * Follows an event. Only a live one opens, offers or frees a call: replaying events executes nothing (L7). Returns false
+   * when the event is about a call that should be known.
+   */
+  receive(data: CallsData, isLive: boolean): boolean {
     switch (data.event) {
       case "settled":
       case "cancelled":
       case "expired":
         this.#ended(data);
-        return;
+        return true;
       case "opened":
         if (isLive) this.#opened(data);
-        return;
+        return true;
     }
     const call = isLive ? this.#calls.get(data.interrupt_id) : undefined;
-    if (call === undefined) return;
+    if (call === undefined) return !isLive || this.#over.has(data.interrupt_id);
     const isOurs = "client_id" in data && data.client_id === this.#context.page().clientId;
     if (data.event === "offered" || data.event === "released") this.#offered(call, isOurs);
     else if (data.event === "claimed" && !isOurs) {
       call.isOffered = false;
       if (isHeld(call) || call.phase === ANSWERED) this.#lose(call, "claim_lost");
     }
+    return true;
   }
 
   /** The journal has this note now, or could not take it. */

@@ -43,6 +43,7 @@ export class Session {
   #openingUntil = Number.POSITIVE_INFINITY;
   #wakeAt = Number.POSITIVE_INFINITY;
   #isClosed = false;
+  #hasMissed = false;
 
   constructor(options: SessionOptions) {
     const emit = (effect: Effect) => this.#emit(effect);
@@ -121,6 +122,8 @@ export class Session {
       if (!this.#link.heard(message, now)) this.#beginAnew(now);
       else if (message instanceof FarsideError) this.#projection.failed(message);
       else this.#take(message, now);
+      // It tells of what another message should have told.
+      if (this.#hasMissed) this.#beginAnew(now);
     } catch (cause) {
       // Only the envelope has been checked.
       const expected = "expected a message as the protocol's schema has it";
@@ -276,6 +279,7 @@ export class Session {
   }
 
   #beginAnew(now: number): void {
+    this.#hasMissed = false;
     this.#feed.missed();
     this.#giveUp(now, 0);
   }
@@ -313,7 +317,7 @@ export class Session {
   #event(event: Event, isLive: boolean): void {
     this.#projection.receive(event, isLive);
     const { data } = event.params;
-    if (event.method === "calls") this.#calls.receive(data as CallsData, isLive);
+    if (event.method === "calls") this.#hasMissed = !this.#calls.receive(data as CallsData, isLive);
     else if (event.method === "custom") {
       this.#emit({ type: "custom", event: { ...(data as CustomData), threadId: this.#options.threadId } });
     }

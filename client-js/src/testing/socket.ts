@@ -54,6 +54,6 @@ export class FakeSocket implements Socket {
   break(code: number): void {
     this.#peer = undefined;
     if (code === 1006) this.onerror?.({ type: "error" });
-    this.onclose?.({ type: "close", code });
+    this.onclose?.({ code });
   }
 }

@@ -8,7 +8,7 @@ export interface Socket {
   readonly readyState: number;
   onopen: { listen(event: unknown): void }["listen"] | null;
   onmessage: { listen(event: { readonly data: unknown }): void }["listen"] | null;
-  onclose: { listen(event: unknown): void }["listen"] | null;
+  onclose: { listen(event: { readonly code: number }): void }["listen"] | null;
   onerror: { listen(event: unknown): void }["listen"] | null;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;

@@ -21,7 +21,7 @@ export interface TransportOptions {
   readonly opened: () => void;
   /** A message has come, or a frame that holds none, or nothing can come. */
   readonly received: (message: ServerMessage | FarsideError) => void;
-  readonly closed: () => void;
+  readonly closed: (code?: number) => void;
 }
 
 /** Moves messages between a session and a socket, one socket after another. */
@@ -101,9 +101,9 @@ export class Transport {
     };
     // An error is followed by a close.
     socket.onerror = () => {};
-    socket.onclose = () => {
+    socket.onclose = ({ code }) => {
       this.#forget(socket);
-      closed();
+      closed(code);
     };
   }
 

@@ -83,6 +83,14 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
+class Return:
+    """The client is connected again: what it holds is its for ``lease_ms``."""
+
+    client_id: str
+    lease_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     """The server was away: offers are void, and who holds a claim gets ``lease_ms`` to come back and renew it."""
 
@@ -111,7 +119,7 @@ class Tick:
     """Time passed: ends an offer, a lease, or the call when one is due."""
 
 
-Action = Offer | Claim | Renew | Release | Progress | Leave | Restart | Settle | Cancel | Tick
+Action = Offer | Claim | Renew | Release | Progress | Leave | Return | Restart | Settle | Cancel | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,10 @@ def transition(call: Call, action: Action, now: int) -> Change:
             return _tick(call, now)
         case Leave():
             return _leave(call, action, now)
+        case Return():
+            mine = call.state == "claimed" and call.client_id == action.client_id and call.lease_until is not None
+            until = max(call.lease_until or 0, now + action.lease_ms)
+            return Change(replace(call, lease_until=until) if mine else call, None)
         case Restart():
             return _restart(call, action, now)
         case _ if call.ended:
@@ -160,12 +172,16 @@ def transition(call: Call, action: Action, now: int) -> Change:
         case Progress():
             if call.state != "claimed" or not _holds(call, action):
                 raise _lost(call)
-            return Change(_renewed(call, action, now), _told("progress", call, value=action.value))
+            renewed = replace(call, lease_until=now + action.lease_ms)
+            return Change(renewed, _told("progress", call, value=action.value))
         case Renew():
             free = call.state == "open" or (call.state == "offered" and call.client_id == action.client_id)
             if not free and not (call.state == "claimed" and _holds(call, action)):
                 raise _lost(call)
-            renewed = replace(_renewed(call, action, now), state="claimed", claim_id=action.claim_id)
+            until = now + action.lease_ms
+            renewed = replace(
+                call, state="claimed", client_id=action.client_id, claim_id=action.claim_id, lease_until=until
+            )
             moved = free or call.client_id != action.client_id
             return Change(renewed, _told("claimed", call, client_id=action.client_id) if moved else None)
         case _:
@@ -182,10 +198,6 @@ def _holds(call: Call, action: Renew | Release | Progress | Settle) -> bool:
     if action.claim_id is not None:
         return action.claim_id == call.claim_id
     return action.client_id == call.client_id
-
-
-def _renewed(call: Call, action: Renew | Progress, now: int) -> Call:
-    return replace(call, client_id=action.client_id, lease_until=now + action.lease_ms)
 
 
 def _claim(call: Call, action: Claim, now: int) -> Change:

@@ -29,7 +29,8 @@ class Thread:
 class Run:
     """One execution on a thread. ``running`` includes waiting for a tool, ``queued`` is waiting for its turn.
 
-    ``starter``: the client that asked for it, the first choice for its calls.
+    ``starter``: the client that asked for it, the first choice for its calls. ``started``: its turn has come; a run
+    that was withdrawn before that has no events of its own.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Run:
     created_at: int
     error: ErrorBody | None = None
     starter: str | None = None
+    started: bool = True
 
 
 @dataclass(frozen=True, slots=True)

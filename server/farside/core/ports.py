@@ -26,10 +26,14 @@ class LeaseLost(Exception):  # noqa: N818 - an outcome that callers expect
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right of one process to drive a thread. It holds for as long as the process gives signs of life."""
+    """The right of one process to drive a thread. It holds for as long as the process gives signs of life.
+
+    ``load_id`` tells the times apart that the process has loaded the thread: what it remembers from before is void.
+    """
 
     thread_id: str
     process_id: str
+    load_id: str = ""
 
 
 class Store(Protocol):
@@ -75,6 +79,10 @@ class Store(Protocol):
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back, if it is held."""
+        ...
+
+    async def held(self, process_id: str) -> Sequence[Lease]:
+        """The leases that the process holds."""
         ...
 
     async def stranded(self, now: int) -> Sequence[Run]:
@@ -153,6 +161,15 @@ class Listener(Protocol):
 
     def offer(self, call: Call, seq: int) -> None:
         """The call is now this plain connection's."""
+        ...
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether another connection speaks for the client now."""
+        ...
+
+    def retire(self) -> None:
+        """Another connection speaks for the client now: nothing more of this one is carried out."""
         ...
 
     def hang_up(self, code: int, reason: str) -> None:
@@ -305,6 +322,10 @@ class Runtime(Protocol):
         ``answers``: the run's settled calls, by interrupt id. ``input``: what the user said, which stays in the history
         even if the agent did not come to it. ``said``: texts of unfinished messages, by message id, which stay too.
         """
+        ...
+
+    def forget(self, thread_id: str) -> None:
+        """The thread was elsewhere meanwhile: what is remembered of it does not count any more."""
         ...
 
     def tool(self, name: str) -> ToolSpec | None:

@@ -68,6 +68,8 @@ class Session:
         self.plain = plain
         self.announced: ClientAnnounceParams | None = None
         self._connection_id = connection_id
+        self._tools: dict[str, frozenset[str]] = {}
+        self._denied: frozenset[str] = frozenset()
         self._subscriptions: dict[str, Subscription] = {}
         self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
         self._count = 0
@@ -109,6 +111,8 @@ class Session:
                 message = f"expected the client_id {self.announced.client_id!r} of this connection's first announcement"
                 raise FarsideError("invalid_argument", f"{message}; connect anew for another")
             self.announced = params
+            self._tools = {t.name: frozenset(() if t.permissions is MISSING else t.permissions) for t in params.tools}
+            self._denied = frozenset(name for name, state in params.permissions.items() if state == "denied")
         return [Request(command_id, method, params)]
 
     # --- from the engine ---
@@ -179,8 +183,8 @@ class Session:
             return None
         return Presence(
             client_id=said.client_id,
-            tools={t.name: frozenset(() if t.permissions is MISSING else t.permissions) for t in said.tools},
-            denied=frozenset(name for name, state in said.permissions.items() if state == "denied"),
+            tools=self._tools,
+            denied=self._denied,
             visible=said.visible,
             focused=said.focused,
             active=active,

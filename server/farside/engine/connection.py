@@ -48,6 +48,7 @@ class Connection:
         self._codec = JSON if subprotocol is None else SUBPROTOCOLS[subprotocol]
         self._send_frame = send
         self._sent = 0
+        self._is_busy = False
         self._hang_up = hang_up
         self._limits = engine.limits
         self._session = Session(f"connection:{uuid.uuid4().hex}", plain=subprotocol is None)
@@ -55,11 +56,14 @@ class Connection:
         self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
         self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
         self._unlisten = engine.listen(thread_id, self)
+        self.is_retired = False
 
     # --- from the client ---
 
     async def receive(self, frame: Frame) -> None:
         """Take a frame, carry out its command and send the reply."""
+        if self.is_retired:
+            return
         self._liveness.heard()
         try:
             message = self._codec.decode(frame, self._limits)
@@ -67,7 +71,11 @@ class Connection:
             self._perform(self._session.refuse(error))
             return
         for request in self._perform(self._session.receive(message)):
-            await self._carry_out(request)
+            self._is_busy = True
+            try:
+                await self._carry_out(request)
+            finally:
+                self._is_busy = False
 
     async def close(self) -> None:
         """The client is gone."""
@@ -76,10 +84,11 @@ class Connection:
         self._unlisten()
         try:
             await self._engine.ledger.left(self._thread_id, self)
-        except FarsideError:
-            logger.debug("a client left a server that has stopped")
+        except FarsideError as error:
+            logger.debug("a client left: %s", error)
         except Exception:
-            logger.exception("thread %s: what a client held when it left waits for its deadline", self._thread_id)
+            logger.exception("thread %s: a client left, which could not be noticed yet", self._thread_id)
+            self._engine.chores.owe(self._thread_id)
 
     # --- from the engine (Listener) ---
 
@@ -104,6 +113,9 @@ class Connection:
     def offer(self, call: Call, seq: int) -> None:
         self._perform(self._session.offer(call, seq))
 
+    def retire(self) -> None:
+        self.is_retired = True
+
     def hang_up(self, code: int, reason: str) -> None:
         self._hang_up(code, reason)
 
@@ -113,6 +125,8 @@ class Connection:
         """Ping the client now and then; give it up when it does not answer."""
         while True:
             await self._engine.clock.sleep_until(self._liveness.wake_at)
+            if self._is_busy:  # what the client sends meanwhile is read later
+                self._liveness.heard()
             match self._liveness.tick(self._engine.clock.now()):
                 case "ask":
                     self._send(self._codec.encode({"type": "ping", "sent": self._sent}))
@@ -168,7 +182,8 @@ class Connection:
         except FarsideError:
             logger.debug("thread %s: nothing to offer, another process serves it", self._thread_id)
         except Exception:
-            logger.exception("thread %s: open calls could not be offered", self._thread_id)
+            logger.exception("thread %s: open calls could not be offered yet", self._thread_id)
+            self._engine.chores.owe(self._thread_id)
 
     async def _ask(self, params: wire.Model) -> dict[str, Any] | tuple[dict[str, Any], int] | Snapshot:
         """The command's result, with the seq that it includes where that is not the newest."""
@@ -189,6 +204,7 @@ class Connection:
             case wire.StateGetParams():
                 return await self._state(params)
             case wire.ClientAnnounceParams():
+                ledger.supersede(thread_id, self)
                 return self._welcome()
             case wire.CallClaimParams():
                 self._client()
@@ -196,11 +212,11 @@ class Connection:
                 return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim_id))
             case wire.CallReleaseParams():
                 release = Release(self._client(), _optional(params.claim_id), params.started, _optional(params.reason))
-                await ledger.release(thread_id, params.interrupt_id, release)
+                await ledger.release(thread_id, params.interrupt_id, self, release)
             case wire.CallProgressParams():
                 lease_ms = engine.settings.lease_ms
                 progress = Progress(self._client(), lease_ms, params.value, _optional(params.claim_id))
-                await ledger.progress(thread_id, params.interrupt_id, progress)
+                await ledger.progress(thread_id, params.interrupt_id, self, progress)
                 return {"lease_ms": lease_ms}
             case wire.CallSettleParams():
                 settle = Settle(params.result, self._client(), _optional(params.claim_id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from farside.core.model import Call, JournalEntry, ToolResult
@@ -33,7 +34,8 @@ class RunDesk:
         self._thread.log.write_soon(entry)
 
     async def answer(self, interrupt_id: str) -> ToolResult:
-        return await self._run.answer(interrupt_id)
+        # Shielded: a leg that is cancelled must not take the answer from the one after it.
+        return await asyncio.shield(self._run.answer(interrupt_id))
 
     def wanted(self, method: str) -> bool:
         return self._bus.wanted(self._thread.id, method)

@@ -6,19 +6,22 @@ then lets anybody know. The engine knows no sockets and no agent framework.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from farside.core.model import Call, Event, Run
-from farside.core.ports import AgentState, Bus, Clock, Listener, Runtime, Store
+from farside.core.ports import AgentState, Bus, Clock, Lease, Listener, Runtime, Store
 from farside.core.session import Snapshot
+from farside.engine.chores import Chores
 from farside.engine.leases import Leases
 from farside.engine.ledger import Ledger
 from farside.engine.legs import Legs
 from farside.engine.runs import Runs
 from farside.engine.settings import Settings
+from farside.engine.thread import LiveThread
 from farside.engine.threads import Threads
 from farside.engine.timers import Timers
 from farside.errors import FarsideError
@@ -71,17 +74,18 @@ class Engine:
         self.limits = limits
         self.activity = itertools.count(1)
         """Numbers what clients do, in order."""
-        self.leases = Leases(store, clock, process_id, is_gone, settings.process_ms, self._recover)
+        self.runtimes = runtimes
         self.legs = Legs(self)
         self.runs = Runs(self)
-        self.threads = Threads(store, bus, clock, self.leases, settings, self.runs.take_up)
         self.ledger = Ledger(self)
-        self._runtimes = runtimes
+        self.chores = Chores(self)
+        self.leases = Leases(store, clock, process_id, is_gone, settings.process_ms, self._recover, self._held)
+        self.threads = Threads(store, bus, clock, self.leases, settings, self.runs.take_up)
         self._timers = Timers(store, clock, self.ledger.tick)
 
     def served(self, agent: str) -> Runtime | None:
         """The agent's runtime, None when the agent is not served any more."""
-        return self._runtimes.get(agent)
+        return self.runtimes.get(agent)
 
     def runtime(self, agent: str) -> Runtime:
         """The agent's runtime.
@@ -91,7 +95,7 @@ class Engine:
         """
         runtime = self.served(agent)
         if runtime is None:
-            raise FarsideError("not_found", f"expected one of the agents {', '.join(self._runtimes)}; got {agent!r}")
+            raise FarsideError("not_found", f"expected one of the agents {', '.join(self.runtimes)}; got {agent!r}")
         return runtime
 
     # --- life ---
@@ -105,18 +109,26 @@ class Engine:
     async def stop(self) -> None:
         """Stop all legs where they stand; the next start goes on with them."""
         await self._timers.stop()
-        for live in await self.threads.close():
-            async with live.lock:
-                await self.legs.stop(live)
-                try:
-                    await live.log.rest()
-                except Exception:
-                    logger.exception("thread %s: its last events could not be stored", live.id)
+        await self.chores.stop()
+        await asyncio.gather(*map(self._rest, await self.threads.close()))
         await self.leases.stop()
+
+    async def _rest(self, live: LiveThread) -> None:
+        async with live.lock:
+            await self.legs.stop(live)
+            try:
+                await live.log.rest()
+            except Exception:
+                logger.exception("thread %s: its last events could not be stored", live.id)
+        for listener in self.bus.listeners(live.id):
+            listener.hang_up(1012, "the server stops; connect again")
+
+    def _held(self, leases: Collection[Lease]) -> None:
+        self.threads.held(leases)
 
     async def _recover(self, run: Run) -> None:
         """Go on with a run that no process drives: whoever loads its thread does."""
-        if run.agent not in self._runtimes:
+        if run.agent not in self.runtimes:
             logger.warning("run %s waits: its agent %r is not served any more", run.id, run.agent)
             return
         async with self.threads.using(run.thread_id):
@@ -168,6 +180,10 @@ class Engine:
             async def events() -> list[Event]:
                 return list(await live.log.replay(0))
 
-            state = await self.runtime(thread.agent).state(thread_id, events)
+            runtime = self.served(thread.agent)
+            if runtime is None:
+                message = f"thread {thread_id} belongs to agent {thread.agent!r}, which is not served now"
+                raise FarsideError("unavailable", message)
+            state = await runtime.state(thread_id, events)
             run = await self.store.latest_run(thread_id)
             return ThreadState(state, run, tuple(live.queue), await self.store.calls(thread_id), seq)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 
 from farside.core.model import Run
@@ -21,6 +22,7 @@ class Leases:
         process_id: names this process; ``is_gone`` says of a name that its process is gone for certain.
         process_ms: how long a sign of life is good.
         recover: goes on with a run that no living process drives.
+        held: is told now and then which leases are held: those that are missing have been taken by others.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Leases:
         is_gone: Callable[[str], bool],
         process_ms: int,
         recover: Callable[[Run], Awaitable[None]],
+        held: Callable[[Collection[Lease]], None],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -38,60 +41,69 @@ class Leases:
         self._is_gone = is_gone
         self._process_ms = process_ms
         self._recover = recover
-        self._task: asyncio.Task[None] | None = None
-
-    def of(self, thread_id: str) -> Lease:
-        """This process's lease of a thread."""
-        return Lease(thread_id, self._process_id)
+        self._held = held
+        self._loads = itertools.count(1)
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Give the first sign of life, take over what is stranded, and go on doing so."""
         await self._beat()
+        self._tasks = [asyncio.create_task(self._repeat(self._beat))]
         await self._sweep()
-        self._task = asyncio.create_task(self._keep())
+        self._tasks.append(asyncio.create_task(self._repeat(self._sweep)))
 
     async def stop(self) -> None:
         """Give all leases back."""
-        if self._task is not None:
-            self._task.cancel()
+        for task in self._tasks:
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+                await task
+        self._tasks = []
         try:
             await self._store.bury(self._process_id)
         except Exception:
             logger.exception("the leases of this process could not be given back; they end by themselves")
 
-    async def take(self, thread_id: str) -> None:
-        """Take a thread's lease.
+    async def take(self, thread_id: str) -> Lease:
+        """Take a thread's lease, for one load of the thread.
 
         Raises:
             FarsideError: ``unavailable`` while another process drives the thread.
         """
-        if not await self._store.acquire(self.of(thread_id), self._clock.now()):
+        lease = Lease(thread_id, self._process_id, str(next(self._loads)))
+        taken = await self._store.acquire(lease, self._clock.now())
+        if not taken and await self._bury_gone():
+            taken = await self._store.acquire(lease, self._clock.now())
+        if not taken:
             message = f"thread {thread_id} is served by another process of this server; try again, or connect to that"
             raise FarsideError("unavailable", message)
+        return lease
 
-    async def give_back(self, thread_id: str) -> None:
+    async def give_back(self, lease: Lease) -> None:
         """Give a thread's lease back."""
-        await self._store.release(self.of(thread_id))
+        await self._store.release(lease)
 
-    async def _keep(self) -> None:
+    async def _repeat(self, work: Callable[[], Awaitable[None]]) -> None:
         while True:
             await self._clock.sleep_until(self._clock.now() + self._process_ms // 3)
             try:
-                await self._beat()
-                await self._sweep()
+                await work()
             except Exception:
-                logger.exception("the store could not be told that this process lives; trying again")
+                logger.exception("the store could not be told that this process lives, or of others; trying again")
 
     async def _beat(self) -> None:
         await self._store.beat(self._process_id, self._clock.now() + self._process_ms)
+        self._held(await self._store.held(self._process_id))
+
+    async def _bury_gone(self) -> bool:
+        """Whether there were processes that are gone for certain."""
+        gone = [process_id for process_id in await self._store.processes() if self._is_gone(process_id)]
+        for process_id in gone:
+            await self._store.bury(process_id)
+        return bool(gone)
 
     async def _sweep(self) -> None:
-        for process_id in await self._store.processes():
-            if self._is_gone(process_id):
-                await self._store.bury(process_id)
+        await self._bury_gone()
         for run in await self._store.stranded(self._clock.now()):
             try:
                 await self._recover(run)

@@ -15,6 +15,7 @@ from farside.core.calls import (
     Progress,
     Release,
     Renew,
+    Return,
     Settle,
     Tick,
     opened,
@@ -22,7 +23,7 @@ from farside.core.calls import (
 )
 from farside.core.model import Call, ToolResult
 from farside.core.ports import Emit, Listener, NewCall
-from farside.core.routing import choose
+from farside.core.routing import Presence, choose
 from farside.engine import plain
 from farside.engine.thread import LiveRun, LiveThread
 from farside.errors import FarsideError
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from farside.engine.engine import Engine
 
 logger = logging.getLogger("farside.engine")
+
+CLOSE_SUPERSEDED = 4001
+"""The WebSocket close code for a connection whose client has connected anew."""
 
 
 class Ledger:
@@ -55,9 +59,11 @@ class Ledger:
         fresh = [item for item in new if item.interrupt_id not in live.calls and item.interrupt_id not in active.batch]
         calls = [self._opened(live, active, item, now) for item in fresh]
         for call in calls:
-            if call.kind == "tool":
+            if call.kind == "tool" and call.interrupt_id not in active.counted:
+                active.counted.add(call.interrupt_id)
                 active.meter.count("calls", opened(call))
-        offers = [self._offer(live, call) for call in calls]
+        present = self._present(live)
+        offers = [self._offer(live, call, present) for call in calls]
         routed = [
             call if offer is None else transition(call, offer[1], now).call
             for call, offer in zip(calls, offers, strict=True)
@@ -68,34 +74,62 @@ class Ledger:
 
     async def offer_open(self, live: LiveThread) -> None:
         """Under the lock: offer the calls that nobody has, each to the client that comes first for it."""
-        free = [(call, self._offer(live, call)) for call in live.calls.values() if call.state == "open"]
+        present = self._present(live)
+        free = [(call, self._offer(live, call, present)) for call in live.calls.values() if call.state == "open"]
         offered = [(call, *offer) for call, offer in free if offer is not None]
         if offered:
             after = await live.apply([(call, action) for call, _, action in offered], self._engine.clock.now())
             self._hand_over(live, after, [listener for _, listener, _ in offered])
             self._engine.look_at_time()
 
+    async def take_back(self, live: LiveThread) -> None:
+        """Under the lock: take calls from the clients that have left, unless they are here again."""
+        here = {listener.client_id for listener in self._engine.bus.listeners(live.id)}
+        gone = live.gone - here
+        held = [
+            (call, Leave(client_id, self._engine.settings.grace_ms))
+            for call in live.calls.values()
+            if (client_id := call.client_id) in gone
+        ]
+        if held:
+            await live.apply(held, self._engine.clock.now())
+            self._engine.look_at_time()
+        live.gone.clear()
+
     async def listens(self, thread_id: str, listener: Listener) -> None:
-        """A client said what it can do, or began to listen: what waits may be for it."""
+        """A client said what it can do, or began to listen: what waits may be for it, what it holds is its again."""
         async with self._engine.threads.locked(thread_id) as live:
             for clients in live.passed.values():
                 clients.discard(listener.client_id)
-            await self.offer_open(live)
+            back = Return(listener.client_id, self._engine.settings.lease_ms)
+            now = self._engine.clock.now()
+            held = [
+                (call, back)
+                for call in live.calls.values()
+                if call.client_id == listener.client_id and transition(call, back, now).call != call
+            ]
+            if held:
+                await live.apply(held, now)
+            await self._engine.chores.do(live)
+
+    def supersede(self, thread_id: str, listener: Listener) -> None:
+        """A client has connected anew: nothing more is carried out of what its older connections sent, so that what is
+        late cannot undo what the new one does."""
+        for other in self._engine.bus.listeners(thread_id):
+            if other is not listener and other.client_id == listener.client_id:
+                other.retire()
+                other.hang_up(CLOSE_SUPERSEDED, "another connection speaks for the client now")
 
     async def left(self, thread_id: str, listener: Listener) -> None:
         """A connection is gone (and detached). If it was its client's last, its calls are another's, soon."""
+        if not self._engine.threads.is_loaded(thread_id):
+            return
         async with self._engine.threads.locked(thread_id) as live:
             for interrupt_id, hand in list(live.hands.items()):
                 if hand is listener:
                     del live.hands[interrupt_id]
-            client_id = listener.client_id
-            if not any(each.client_id == client_id for each in self._engine.bus.listeners(thread_id)):
-                leave = Leave(client_id, self._engine.settings.grace_ms)
-                held = [(call, leave) for call in live.calls.values() if call.client_id == client_id]
-                if held:
-                    await live.apply(held, self._engine.clock.now())
-                    self._engine.look_at_time()
-            await self.offer_open(live)
+            live.gone.add(listener.client_id)
+            await self._engine.chores.do(live)
 
     def _opened(self, live: LiveThread, active: LiveRun, item: NewCall, now: int) -> Call:
         timeout = item.timeout if item.timeout is not None else self._engine.settings.default_timeout
@@ -114,15 +148,17 @@ class Ledger:
             version=1,
         )
 
-    def _offer(self, live: LiveThread, call: Call) -> tuple[Listener, Action] | None:
+    def _present(self, live: LiveThread) -> list[tuple[Presence, Listener]]:
+        """Who can take calls."""
+        listeners = self._engine.bus.listeners(live.id)
+        return [(presence, each) for each in listeners if (presence := each.presence) is not None]
+
+    def _offer(
+        self, live: LiveThread, call: Call, present: Sequence[tuple[Presence, Listener]]
+    ) -> tuple[Listener, Action] | None:
         """Who is to be offered the call, and how: a plain connection takes it by being told of it."""
         if call.kind != "tool":
             return None
-        present = [
-            (presence, listener)
-            for listener in self._engine.bus.listeners(live.id)
-            if (presence := listener.presence) is not None
-        ]
         starter = None if live.active is None else live.active.run.starter
         passed = live.passed.get(call.interrupt_id, set[str]())
         chosen = choose(call.name, [presence for presence, _ in present], starter, passed)
@@ -152,25 +188,30 @@ class Ledger:
         def action(live: LiveThread, call: Call) -> Action:
             if claim_id is not None:
                 return Renew(client_id, claim_id, lease_ms)
-            anew = live.hands.get(interrupt_id) in (None, listener)
+            hand = live.hands.get(interrupt_id)
+            anew = hand is None or hand is listener or hand.is_retired
             return Claim(client_id, self._engine.new_id(), lease_ms, anew)
 
         async with self._engine.threads.locked(thread_id) as live:
+            _refuse_retired(listener)
             call = await self._act(live, interrupt_id, action)
             live.hands[interrupt_id] = listener
         self._engine.look_at_time()
         return call
 
-    async def release(self, thread_id: str, interrupt_id: str, action: Release) -> None:
+    async def release(self, thread_id: str, interrupt_id: str, listener: Listener, action: Release) -> None:
         """Decline an offer, or give a call back. Raises as :meth:`claim`."""
         async with self._engine.threads.locked(thread_id) as live:
+            _refuse_retired(listener)
+            call = await self._act(live, interrupt_id, lambda _live, _call: action)
             if not action.started:
                 live.passed.setdefault(interrupt_id, set()).add(action.client_id)
-            await self._go_on(live, await self._act(live, interrupt_id, lambda _live, _call: action))
+            await self._go_on(live, call)
 
-    async def progress(self, thread_id: str, interrupt_id: str, action: Progress) -> None:
+    async def progress(self, thread_id: str, interrupt_id: str, listener: Listener, action: Progress) -> None:
         """Show progress, renew the claim. Raises as :meth:`claim`."""
         async with self._engine.threads.locked(thread_id) as live:
+            _refuse_retired(listener)
             call = await self._call(live, interrupt_id)
             now = self._engine.clock.now()
             shown = transition(call, action, now).event
@@ -238,9 +279,9 @@ class Ledger:
             call = live.calls.get(due.interrupt_id) or await self._engine.store.call(due.thread_id, due.interrupt_id)
             if call is None or call.due is None or call.due > self._engine.clock.now():
                 return
-            if call.state == "offered" and call.client_id is not None:
-                live.passed.setdefault(call.interrupt_id, set()).add(call.client_id)
             (after,) = await live.apply([(call, Tick())], self._engine.clock.now())
+            if call.state == "offered" and call.client_id is not None and not after.ended:
+                live.passed.setdefault(call.interrupt_id, set()).add(call.client_id)
             await self._go_on(live, after)
 
     async def _go_on(self, live: LiveThread, call: Call) -> None:
@@ -248,4 +289,11 @@ class Ledger:
         if call.ended:
             self._engine.legs.answered(live, [call])
         else:
-            await self.offer_open(live)
+            await self._engine.chores.do(live)
+
+
+def _refuse_retired(listener: Listener) -> None:
+    if listener.is_retired:
+        raise FarsideError(
+            "claim_lost", "another connection speaks for this client now; nothing more of this one counts"
+        )

@@ -16,6 +16,7 @@ from farside.core.model import Call, Run, RunStatus
 from farside.core.ports import Emit, LeaseLost, Leg, Opened, Runtime, StaleWrite
 from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
+from farside.engine.insist import insist
 from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
 from farside.errors import CODES, FarsideError
@@ -28,9 +29,6 @@ logger = logging.getLogger("farside.engine")
 
 _GRACE_SECONDS = 10.0
 """How long an agent that was cancelled may take to stop."""
-
-_FIRST_PAUSE_MS = 500
-_LONGEST_PAUSE_MS = 30_000
 
 _Kind = Literal["start", "resume", "recover"]
 _T = TypeVar("_T")
@@ -47,11 +45,10 @@ class Legs:
         live.active = LiveRun(run, fresh=True, meter=self._engine.settings.meter())
         self._launch(live, live.active, "start")
 
-    async def recover(self, live: LiveThread, active: LiveRun) -> None:
+    def recover(self, live: LiveThread, active: LiveRun) -> None:
         """Under the lock: go on with a run that another process, now gone, was driving."""
         if self._engine.runtime(active.run.agent).replays or not live.open_calls(active.run.id):
             self._launch(live, active, "recover")
-        await self._engine.ledger.offer_open(live)
 
     def answered(self, live: LiveThread, calls: Sequence[Call]) -> None:
         """Under the lock: calls have ended; go on where that completes what a run waits for."""
@@ -81,16 +78,19 @@ class Legs:
         if not leg.done():
             logger.error("run %s: the agent goes on although it was cancelled; it is left behind", active.run.id)
 
-    async def cancel(self, live: LiveThread, active: LiveRun, reason: str) -> None:
+    async def cancel(self, live: LiveThread, active: LiveRun, reason: str, withdrawn: Sequence[Run] = ()) -> None:
         """Under the lock: stop the leg, end the run and its calls as cancelled, close the history.
 
-        If that cannot be stored the run goes on as if nobody had asked, and the store's error is raised.
+        ``withdrawn``: queued runs that end with it, in the same transaction. If that cannot be stored the run goes on
+        as if nobody had asked, and the store's error is raised.
         """
         was_moving = active.leg is not None
         await self.stop(live)
-        gone = {"event": "interrupted", "graph_name": active.run.agent, "run_id": active.run.id, "code": "cancelled"}
+        gone = cancelled(active.run)
         try:
-            said = await self._close(live, active, "cancelled", None, gone, reason)
+            said = await self._close(live, active, "cancelled", None, gone, reason, withdrawn)
+        except (LeaseLost, StaleWrite):
+            raise
         except Exception:
             if was_moving:
                 self._launch(live, active, "recover")
@@ -102,11 +102,16 @@ class Legs:
         self._launch(live, active, "resume" if active.fresh else "recover", answers)
 
     def _launch(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call] | None = None) -> None:
+        if kind == "recover":
+            active.batch = {}  # what is stored tells
         active.leg = asyncio.create_task(self._drive(live, active, kind, answers or {}))
 
     async def _drive(self, live: LiveThread, active: LiveRun, kind: _Kind, answers: dict[str, Call]) -> None:
         try:
             await self._run(live, active, kind, answers)
+        except StaleWrite as error:
+            logger.warning("run %s is taken up again, memory was behind the store: %s", active.run.id, error)
+            self._engine.threads.reload(live)
         except (LeaseLost, FarsideError) as error:
             logger.warning("run %s is left to others, or to the next start: %s", active.run.id, error)
 
@@ -124,7 +129,7 @@ class Legs:
                         live.log.emit(active.run.id, item)
                     else:
                         await self._insist(active, partial(self._open, live, active, item))
-        except LeaseLost:
+        except (LeaseLost, StaleWrite):
             raise
         except Exception as error:
             failure = error
@@ -138,17 +143,8 @@ class Legs:
                 await self._engine.ledger.open(live, active, item.calls)
 
     async def _insist(self, active: LiveRun, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Do what needs the store until the store does it: the run must neither be forgotten nor fail for it."""
-        pause = _FIRST_PAUSE_MS
-        while True:
-            try:
-                return await work()
-            except (StaleWrite, LeaseLost, FarsideError):
-                raise
-            except Exception:
-                logger.exception("run %s: the store failed; trying again in %d ms", active.run.id, pause)
-            await self._engine.clock.sleep_until(self._engine.clock.now() + pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_MS)
+        """The run must neither be forgotten nor fail because the store does."""
+        return await insist(self._engine.clock, f"run {active.run.id}", work)
 
     async def _prepare(
         self, live: LiveThread, active: LiveRun, runtime: Runtime, kind: _Kind, answers: dict[str, Call]
@@ -231,10 +227,12 @@ class Legs:
         error: ErrorBody | None,
         event: dict[str, Any],
         reason: str,
+        withdrawn: Sequence[Run] = (),
     ) -> dict[str, str]:
         """The run is over: one transaction for its status, its last event, and the ends of its calls and messages.
 
-        Returns the texts of messages that were not finished, by id: what was said so far stays.
+        ``withdrawn``: queued runs that end as cancelled with it. Returns the texts of messages that were not finished,
+        by id: what was said so far stays.
         """
         changes: list[tuple[Call, Action]] = [(call, Cancel(reason)) for call in live.open_calls(active.run.id)]
         ended = replace(active.run, status=status, error=error)
@@ -245,10 +243,18 @@ class Legs:
             for events, text in broken_off
             for data in ending(events, text)
         ]
-        await live.apply(changes, now, writes=[ended], drafts=[*last, Draft(ended.id, "lifecycle", event)])
+        told = [Draft(run.id, "lifecycle", cancelled(run)) for run in withdrawn]
+        writes = [ended, *(replace(run, status="cancelled") for run in withdrawn)]
+        await live.apply(changes, now, writes=writes, drafts=[*last, Draft(ended.id, "lifecycle", event), *told])
+        live.queue = [run for run in live.queue if run not in withdrawn]
         live.log.forget_unfinished()
         for answer in active.answers.values():
             answer.cancel()
         live.active = active.leg = None
         root = [(events[0], text) for events, text in broken_off if not events[0].namespace]
         return {start.data["message_id"]: text for start, text in root if text is not None}
+
+
+def cancelled(run: Run) -> dict[str, Any]:
+    """The data of the event that ends a run that was stopped."""
+    return {"event": "interrupted", "graph_name": run.agent, "run_id": run.id, "code": "cancelled"}

@@ -41,7 +41,6 @@ class ThreadLog:
 
     Args:
         lease: the thread's, without which nothing is stored.
-        on_lost: called when another process has taken it.
         stored: the store knows the thread.
     """
 
@@ -52,13 +51,13 @@ class ThreadLog:
         bus: Bus,
         clock: Clock,
         lease: Lease,
-        on_lost: Callable[[], None],
         *,
         stored: bool,
     ) -> None:
         self.thread = thread
         self._lease = lease
-        self._on_lost = on_lost
+        self.on_lost: Callable[[], None] = lambda: None
+        """Called when another process has taken the lease."""
         self._stored_thread: Thread | None = thread if stored else None
         self._seq = thread.reserved_seq
         self.shown = thread.reserved_seq
@@ -79,6 +78,7 @@ class ThreadLog:
         Raises FarsideError ``invalid_value`` when its data lies outside the data model.
         """
         event = self._number(Draft(run_id, item.method, item.data, item.namespace, item.durable))
+        self._remember(event)
         if event.durable:
             self._waiting.append(event.without_result())
         self._show(event)
@@ -100,6 +100,8 @@ class ThreadLog:
             self._gates += 1
             try:
                 await self._store_with(writes, [event.without_result() for event in events if event.durable])
+                for event in events:
+                    self._remember(event)
                 self._held = deque(sorted([*self._held, *events], key=lambda event: event.seq))
             finally:
                 self._gates -= 1
@@ -141,7 +143,7 @@ class ThreadLog:
     def _number(self, draft: Draft) -> Event:
         check(draft.data)
         self._seq += 1
-        event = Event(
+        return Event(
             thread_id=self.thread.id,
             run_id=draft.run_id,
             seq=self._seq,
@@ -151,8 +153,6 @@ class ThreadLog:
             data=draft.data,
             durable=draft.durable,
         )
-        self._remember(event)
-        return event
 
     def _remember(self, event: Event) -> None:
         """Keep messages that are still being written, for those who come in the middle. The end of a block has all of
@@ -209,7 +209,7 @@ class ThreadLog:
         try:
             await self._store.commit(rows, lease=self._lease)
         except LeaseLost:
-            self._on_lost()
+            self.on_lost()
             raise
         except BaseException:
             self._waiting = [*batch, *self._waiting]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from farside.core.model import Run, RunStatus
+from farside.engine.legs import cancelled
 from farside.engine.log import Draft
 from farside.engine.thread import LiveThread
 from farside.errors import FarsideError
@@ -32,6 +33,7 @@ class Runs:
         async with self._engine.threads.locked(thread_id, params.assistant_id) as live:
             run_id = self._engine.new_id() if params.run_id is MISSING else params.run_id
             if await self._engine.store.run(thread_id, run_id) is not None:
+                await self._engine.chores.do(live)
                 return run_id
             policy = self._policy(live)
             if policy == "cancel" and live.active is not None:
@@ -39,9 +41,11 @@ class Runs:
             run = self._run(thread_id, run_id, params, starter)
             if live.active is None and not live.queue:
                 await self._begin(live, run)
-            else:
+                return run_id
+            try:
                 await self._enqueue(live, run)
-                await self._next(live)
+            finally:
+                await self._engine.chores.do(live)
             return run_id
 
     async def cancel(self, thread_id: str, run_id: str | None) -> None:
@@ -60,23 +64,30 @@ class Runs:
                 if await self._engine.store.run(thread_id, run_id) is None:
                     raise FarsideError("no_such_run", f"expected a run of thread {thread_id}, got {run_id!r}")
                 return
-            await self._withdraw(live, live.queue)
             if active is not None:
-                await self._engine.legs.cancel(live, active, "the run was stopped")
+                await self._engine.legs.cancel(live, active, "the run was stopped", tuple(live.queue))
+            else:
+                await self._withdraw(live, live.queue)
 
     async def go_on(self, thread_id: str) -> None:
         """A run has ended: start the next one, if one waits."""
         async with self._engine.threads.locked(thread_id) as live:
-            await self._next(live)
+            await self.next(live)
 
     async def take_up(self, live: LiveThread) -> None:
         """Under the lock: go on where the process that had the thread before has stopped."""
+        for runtime in self._engine.runtimes.values():
+            runtime.forget(live.id)
         if live.active is not None and self._engine.served(live.active.run.agent) is not None:
-            await self._engine.legs.recover(live, live.active)
-        await self._next(live)
+            self._engine.legs.recover(live, live.active)
+        await self._engine.chores.do(live)
+        self._engine.look_at_time()
 
     def _policy(self, live: LiveThread) -> Policy:
         active, settings = live.active, self._engine.settings
+        if settings.max_queued is not None and len(live.queue) >= settings.max_queued:
+            message = f"expected at most {settings.max_queued} messages to wait for their turn; wait until one has run"
+            raise FarsideError("run_active", message)
         if active is None:
             return "queue"
         waits = bool(live.open_calls(active.run.id))
@@ -100,35 +111,30 @@ class Runs:
         )
 
     async def _begin(self, live: LiveThread, run: Run) -> None:
+        run = replace(run, status="running", started=True)
         live.log.serve(run.agent)
         began = {"event": "running", "graph_name": run.agent, "run_id": run.id, "input": run.input}
         await live.log.commit([run], [Draft(run.id, "lifecycle", began)])
         self._engine.legs.start(live, run)
 
     async def _enqueue(self, live: LiveThread, run: Run) -> None:
-        waiting = replace(run, status=cast("RunStatus", "queued"))
-        # The event belongs to the run before it: a run's own events begin when it does.
-        before = run.id if live.active is None else live.active.run.id
+        waiting = replace(run, status=cast("RunStatus", "queued"), started=False)
+        # The event does not belong to the run: its own events begin when it does.
+        before = "" if live.active is None else live.active.run.id
         told = {"event": "queued", "graph_name": run.agent, "run_id": run.id, "input": run.input}
         await live.log.commit([waiting], [Draft(before, "lifecycle", told)])
         live.queue.append(waiting)
 
-    async def _next(self, live: LiveThread) -> None:
+    async def next(self, live: LiveThread) -> None:
+        """Under the lock: start the run whose turn it is, if none is under way."""
         if live.active is None and live.queue and self._engine.served(live.queue[0].agent) is not None:
-            await self._begin(live, replace(live.queue[0], status="running"))
+            await self._begin(live, live.queue[0])
             live.queue.pop(0)
 
     async def _withdraw(self, live: LiveThread, runs: list[Run]) -> None:
         """End queued runs, which have done nothing yet."""
         gone = [replace(run, status=cast("RunStatus", "cancelled")) for run in runs]
-        drafts = [
-            Draft(
-                run.id,
-                "lifecycle",
-                {"event": "interrupted", "graph_name": run.agent, "run_id": run.id, "code": "cancelled"},
-            )
-            for run in gone
-        ]
+        drafts = [Draft(run.id, "lifecycle", cancelled(run)) for run in gone]
         if gone:
             await live.log.commit(gone, drafts)
             live.queue = [run for run in live.queue if run not in runs]

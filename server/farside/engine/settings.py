@@ -25,6 +25,7 @@ class Settings:
         on_active_run: what becomes of a message while the run before it executes.
         max_tool_calls, max_model_turns: how many of each one run may have, None for any number; one that wants more
             fails with ``limit_exceeded``.
+        max_queued: how many messages may wait for their turn on a thread, None for any number.
         process_ms: how long a process may give no sign of life before others take over its threads.
     """
 
@@ -37,6 +38,7 @@ class Settings:
     on_active_run: Policy = "queue"
     max_tool_calls: int | None = 500
     max_model_turns: int | None = 500
+    max_queued: int | None = 100
     process_ms: int = 15_000
 
     def meter(self) -> Meter:

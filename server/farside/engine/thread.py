@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from farside.core.calls import Action, opened, transition
 from farside.core.limits import Meter
 from farside.core.model import Call, Run, Thread, ToolResult
-from farside.core.ports import Listener, Write
+from farside.core.ports import Lease, Listener, Write
 from farside.engine.log import Draft, ThreadLog
 
 
@@ -18,13 +19,15 @@ class LiveRun:
     """The run that a thread is executing.
 
     ``leg`` is the task that drives the runtime, None while the run waits. ``batch`` names the calls of the last pause.
-    ``fresh``: this process has driven the run from its start, so that it knows what was answered since.
+    ``fresh``: this process has driven the run from its start, so that it knows what was answered since. ``counted``:
+    the calls that the meter knows, by interrupt id.
     """
 
     run: Run
     fresh: bool
     meter: Meter
     leg: asyncio.Task[None] | None = None
+    counted: set[str] = field(default_factory=set[str])
     batch: dict[str, Call] = field(default_factory=dict[str, Call])
     answers: dict[str, asyncio.Future[ToolResult]] = field(default_factory=dict[str, "asyncio.Future[ToolResult]"])
 
@@ -40,17 +43,24 @@ class LiveThread:
 
     ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
     declined a call or did not take it in time, by interrupt id. ``hands``: the connection that made or renewed a claim.
+    ``gone``: clients without a connection whose calls have not been taken from them yet. ``is_lost``: the thread was
+    loaded anew, here or elsewhere; this object is of no use any more.
     """
 
-    def __init__(self, thread: Thread, log: ThreadLog, unsettled: Iterable[Call], queue: Iterable[Run]) -> None:
+    def __init__(
+        self, thread: Thread, log: ThreadLog, lease: Lease, unsettled: Iterable[Call], queue: Iterable[Run]
+    ) -> None:
         self.id = thread.id
         self.lock = asyncio.Lock()
         self.log = log
+        self.lease = lease
+        self.is_lost = False
         self.calls: dict[str, Call] = {call.interrupt_id: call for call in unsettled}
         self.active: LiveRun | None = None
         self.queue: list[Run] = list(queue)
         self.passed: dict[str, set[str]] = {}
         self.hands: dict[str, Listener] = {}
+        self.gone: set[str] = set()
 
     def open_calls(self, run_id: str) -> list[Call]:
         """The unsettled calls of a run, in the order in which they were opened."""
@@ -64,9 +74,13 @@ class LiveThread:
             if call.kind == "input":
                 asked = {"interrupt_id": call.interrupt_id, "payload": call.payload()}
                 drafts.append(Draft(run_id, "input.requested", asked, durable=False))
-        await self.log.commit(calls, drafts)
-        for call in calls:
-            self.calls[call.interrupt_id] = active.batch[call.interrupt_id] = call
+
+        async def store() -> None:
+            await self.log.commit(calls, drafts)
+            for call in calls:
+                self.calls[call.interrupt_id] = active.batch[call.interrupt_id] = call
+
+        await _whole(store())
 
     async def apply(
         self,
@@ -93,9 +107,13 @@ class LiveThread:
             for change in done
             if change.event is not None
         ]
-        await self.log.commit([*after, *writes], [*events, *drafts])
-        for call in after:
-            self._remember(call)
+
+        async def store() -> None:
+            await self.log.commit([*after, *writes], [*events, *drafts])
+            for call in after:
+                self._remember(call)
+
+        await _whole(store())
         return after
 
     def _remember(self, call: Call) -> None:
@@ -107,3 +125,8 @@ class LiveThread:
         if call.ended:
             del self.calls[call.interrupt_id]
             self.passed.pop(call.interrupt_id, None)
+
+
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Carry out the work to its end, also if the caller is cancelled: memory must not fall behind the store."""
+    await asyncio.shield(asyncio.create_task(work))

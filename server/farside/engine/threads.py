@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from farside.core.calls import Restart, transition
 from farside.core.model import Call, Thread
-from farside.core.ports import Bus, Clock, LeaseLost, Store
+from farside.core.ports import Bus, Clock, Lease, LeaseLost, StaleWrite, Store
 from farside.engine.leases import Leases
 from farside.engine.log import ThreadLog
 from farside.engine.settings import Settings
@@ -60,7 +60,8 @@ class Threads:
         """The thread; a new one is for this agent.
 
         Raises:
-            FarsideError: ``unavailable`` when the engine has stopped, or another process drives the thread.
+            FarsideError: ``unavailable`` when the engine has stopped, another process drives the thread, or the thread
+                has to be loaded anew.
         """
         entry = await self._entry(thread_id, agent)
         entry.users += 1
@@ -68,6 +69,9 @@ class Threads:
             yield await asyncio.shield(entry.loading)
         except LeaseLost as error:
             raise FarsideError("unavailable", f"{error}; connect again") from None
+        except StaleWrite as error:
+            self.reload(entry.loading.result())
+            raise FarsideError("unavailable", f"{error}; try again") from None
         finally:
             entry.users -= 1
             await self.let_go(thread_id)
@@ -76,7 +80,13 @@ class Threads:
     async def locked(self, thread_id: str, agent: str = "") -> AsyncGenerator[LiveThread]:
         """The thread, for changing it. Raises as :meth:`using`."""
         async with self.using(thread_id, agent) as live, live.lock:
+            if live.is_lost:
+                raise FarsideError("unavailable", f"thread {thread_id} is being loaded anew; try again")
             yield live
+
+    def is_loaded(self, thread_id: str) -> bool:
+        """Whether this process has the thread, or is about to."""
+        return thread_id in self._entries
 
     async def let_go(self, thread_id: str) -> None:
         """Forget the thread if it is idle; what its log has not stored yet is stored first."""
@@ -85,56 +95,91 @@ class Threads:
             entry.leaving = asyncio.create_task(self._leave(thread_id, entry))
             await asyncio.shield(entry.leaving)
 
+    def reload(self, live: LiveThread) -> None:
+        """What this process remembers of the thread is not what is stored: it is loaded anew when it is next used."""
+        self._forget(live)
+        if not self._closed:
+            loading = self._entries[live.id] = _Entry(asyncio.create_task(self._load(live.id, "")))
+            loading.loading.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def held(self, leases: Collection[Lease]) -> None:
+        """These leases are held: threads whose lease is not among them are driven by others now."""
+        for entry in list(self._entries.values()):
+            live = _loaded(entry)
+            if live is not None and entry.leaving is None and live.lease not in leases:
+                self._lost(live)
+
     async def close(self) -> list[LiveThread]:
         """Take no more commands; returns the threads that are loaded."""
         self._closed = True
         entries = list(self._entries.values())
         await asyncio.gather(*(entry.leaving for entry in entries if entry.leaving is not None))
-        loads = [entry.loading for entry in entries if entry.leaving is None]
-        await asyncio.gather(*loads, return_exceptions=True)
-        return [load.result() for load in loads if not load.cancelled() and load.exception() is None]
+        await asyncio.gather(*(entry.loading for entry in entries), return_exceptions=True)
+        return [live for entry in entries if entry.leaving is None and (live := _loaded(entry)) is not None]
 
     async def _entry(self, thread_id: str, agent: str) -> _Entry:
         while True:
             if self._closed:
                 raise FarsideError("unavailable", "the server is stopping; connect again")
             entry = self._entries.get(thread_id)
-            if entry is None:
+            if entry is None or (entry.loading.done() and _loaded(entry) is None):
                 entry = self._entries[thread_id] = _Entry(asyncio.create_task(self._load(thread_id, agent)))
             if entry.leaving is None:
                 return entry
             await asyncio.shield(entry.leaving)
 
     async def _leave(self, thread_id: str, entry: _Entry) -> None:
+        live = _loaded(entry)
         try:
-            if not entry.loading.cancelled() and entry.loading.exception() is None:
-                await entry.loading.result().log.rest()
-                await self._leases.give_back(thread_id)
+            if live is not None:
+                try:
+                    await live.log.rest()
+                finally:
+                    await self._leases.give_back(live.lease)
         except Exception:
             logger.exception("thread %s: its last events could not be stored", thread_id)
         if self._entries.get(thread_id) is entry:
             del self._entries[thread_id]
 
-    def _lost(self, thread_id: str) -> None:
+    def _forget(self, live: LiveThread) -> None:
+        live.is_lost = True
+        entry = self._entries.get(live.id)
+        if entry is not None and _loaded(entry) is live:
+            del self._entries[live.id]
+        if live.active is not None and live.active.leg is not None:
+            live.active.leg.cancel()
+
+    def _lost(self, live: LiveThread) -> None:
         """Another process has taken the thread over: whoever is here connects again."""
-        logger.warning("thread %s is driven by another process now", thread_id)
-        entry = self._entries.pop(thread_id, None)
-        if entry is not None and entry.loading.done() and not entry.loading.cancelled():
-            active = entry.loading.result().active
-            if active is not None and active.leg is not None:
-                active.leg.cancel()
-        for listener in self._bus.listeners(thread_id):
+        if live.is_lost:
+            return
+        logger.warning("thread %s is driven by another process now", live.id)
+        self._forget(live)
+        for listener in self._bus.listeners(live.id):
             listener.hang_up(1012, "another process serves the thread; connect again")
 
     def _is_idle(self, thread_id: str, entry: _Entry) -> bool:
-        if entry.users or not entry.loading.done() or self._bus.listeners(thread_id):
+        if entry.users or not entry.loading.done():
             return False
-        failed = entry.loading.cancelled() or entry.loading.exception() is not None
-        return failed or entry.loading.result().active is None
+        live = _loaded(entry)
+        return live is None or (live.active is None and not self._bus.listeners(thread_id))
 
     async def _load(self, thread_id: str, agent: str) -> LiveThread:
-        await self._leases.take(thread_id)
-        lease = self._leases.of(thread_id)
+        lease = await self._leases.take(thread_id)
+        live: LiveThread | None = None
+        try:
+            live = await self._read(lease, agent)
+            async with live.lock:
+                await self._take_up(live)
+        except BaseException:
+            if live is not None and live.active is not None and live.active.leg is not None:
+                live.active.leg.cancel()
+            await self._leases.give_back(lease)
+            raise
+        return live
+
+    async def _read(self, lease: Lease, agent: str) -> LiveThread:
+        thread_id = lease.thread_id
         stored = await self._store.thread(thread_id)
         thread = stored or Thread(id=thread_id, agent=agent, created_at=self._clock.now())
         unsettled = {call.interrupt_id: call for call in await self._store.calls(thread_id, unsettled=True)}
@@ -143,22 +188,19 @@ class Threads:
             changed = [replace(call, version=call.version + 1) for call in changed]
             await self._store.commit(changed, lease=lease)
             unsettled.update((call.interrupt_id, call) for call in changed)
-        log = ThreadLog(
-            thread,
-            self._store,
-            self._bus,
-            self._clock,
-            lease,
-            lambda: self._lost(thread_id),
-            stored=stored is not None,
-        )
-        live = LiveThread(thread, log, unsettled.values(), await self._store.queued(thread_id))
+        log = ThreadLog(thread, self._store, self._bus, self._clock, lease, stored=stored is not None)
+        live = LiveThread(thread, log, lease, unsettled.values(), await self._store.queued(thread_id))
+        log.on_lost = lambda: self._lost(live)
         run = await self._store.latest_run(thread_id)
         if run is not None and run.status == "running":
             live.active = LiveRun(run, fresh=False, meter=self._settings.meter())
-        async with live.lock:
-            await self._take_up(live)
         return live
 
     def _after_restart(self, call: Call) -> Call:
         return transition(call, Restart(self._settings.lease_ms), self._clock.now()).call
+
+
+def _loaded(entry: _Entry) -> LiveThread | None:
+    """The thread, None while it is being loaded or when that has failed."""
+    done = entry.loading.done() and not entry.loading.cancelled() and entry.loading.exception() is None
+    return entry.loading.result() if done else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from farside.core.model import Call
@@ -28,6 +29,7 @@ class Timers:
         self._fire = fire
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._firing: dict[str, asyncio.Task[None]] = {}
 
     def start(self) -> None:
         """Begin to watch."""
@@ -40,6 +42,10 @@ class Timers:
             with suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
+        firing = list(self._firing.values())
+        for task in firing:
+            task.cancel()
+        await asyncio.gather(*firing, return_exceptions=True)
 
     def look(self) -> None:
         """A time may have become earlier than the one that is waited for."""
@@ -54,18 +60,27 @@ class Timers:
         """Fire what is due; returns when to look again. What failed, or is still due, is looked at again soon."""
         soon = self._clock.now() + _AGAIN_MS
         try:
-            for call in await self._store.due(self._clock.now()):
-                try:
-                    await self._fire(call)
-                except FarsideError as error:
-                    logger.debug("call %s is due: %s", call.interrupt_id, error)
-                except Exception:
-                    logger.exception("call %s is due, which could not be stored", call.interrupt_id)
+            due = sorted(await self._store.due(self._clock.now()), key=lambda call: call.thread_id)
+            for thread_id, calls in groupby(due, key=lambda call: call.thread_id):
+                if thread_id not in self._firing:  # no thread waits for another one
+                    self._firing[thread_id] = asyncio.create_task(self._fire_all(thread_id, list(calls)))
             when = await self._store.next_due()
         except Exception:
             logger.exception("the store could not tell what is due")
             return soon
         return max(when, soon) if when is not None and when <= self._clock.now() else when
+
+    async def _fire_all(self, thread_id: str, calls: Sequence[Call]) -> None:
+        try:
+            for call in calls:
+                await self._fire(call)
+            self.look()
+        except FarsideError as error:
+            logger.debug("thread %s has calls that are due: %s", thread_id, error)
+        except Exception:
+            logger.exception("thread %s has calls that are due, which could not be stored", thread_id)
+        finally:
+            del self._firing[thread_id]
 
     async def _until(self, when: int | None) -> None:
         waits: set[asyncio.Task[Any]] = {asyncio.create_task(self._changed.wait())}

@@ -76,6 +76,11 @@ class LangGraphRuntime:
         self._begun: Recent[tuple[str, ...]] = Recent()
         """The tool calls of paused threads that have begun and not ended: resuming begins them again."""
 
+    def forget(self, thread_id: str) -> None:
+        """The thread was elsewhere meanwhile."""
+        self._closed.take(thread_id)
+        self._begun.take(thread_id)
+
     def tool(self, name: str) -> HeadlessTool | None:
         """The declaration of that name: found in the graph's nodes, or learned when it was called."""
         return self._declarations.get(name)

@@ -19,7 +19,7 @@ class MemoryStore:
         self._events: dict[str, dict[int, Event]] = {}
         self._journal: dict[tuple[str, str], dict[str, JournalEntry]] = {}
         self._processes: dict[str, int] = {}
-        self._leases: dict[str, str] = {}
+        self._leases: dict[str, Lease] = {}
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -28,7 +28,7 @@ class MemoryStore:
         """Nothing to close; what is stored stays until the object goes."""
 
     async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
-        if lease is not None and self._leases.get(lease.thread_id) != lease.process_id:
+        if lease is not None and self._leases.get(lease.thread_id) != lease:
             raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
         versions: dict[tuple[str, str], int] = {}
         for write in writes:
@@ -62,21 +62,26 @@ class MemoryStore:
 
     async def bury(self, process_id: str) -> None:
         self._processes.pop(process_id, None)
-        self._leases = {thread_id: each for thread_id, each in self._leases.items() if each != process_id}
+        self._leases = {thread_id: each for thread_id, each in self._leases.items() if each.process_id != process_id}
 
     async def acquire(self, lease: Lease, now: int) -> bool:
-        holder = self._leases.get(lease.thread_id, lease.process_id)
+        holder = self._leases.get(lease.thread_id, lease).process_id
         if holder != lease.process_id and self._processes.get(holder, 0) > now:
             return False
-        self._leases[lease.thread_id] = lease.process_id
+        self._leases[lease.thread_id] = lease
         return True
 
     async def release(self, lease: Lease) -> None:
-        if self._leases.get(lease.thread_id) == lease.process_id:
+        if self._leases.get(lease.thread_id) == lease:
             del self._leases[lease.thread_id]
 
+    async def held(self, process_id: str) -> Sequence[Lease]:
+        return [lease for lease in self._leases.values() if lease.process_id == process_id]
+
     async def stranded(self, now: int) -> Sequence[Run]:
-        driven = {thread_id for thread_id, each in self._leases.items() if self._processes.get(each, 0) > now}
+        driven = {
+            thread_id for thread_id, each in self._leases.items() if self._processes.get(each.process_id, 0) > now
+        }
         return [run for run in await self.unfinished() if run.thread_id not in driven]
 
     async def thread(self, thread_id: str) -> Thread | None:
@@ -86,7 +91,7 @@ class MemoryStore:
         return self._runs.get((thread_id, run_id))
 
     async def latest_run(self, thread_id: str) -> Run | None:
-        started = (run for run in reversed(self._runs.values()) if run.status != "queued")
+        started = (run for run in reversed(self._runs.values()) if run.started)
         return next((run for run in started if run.thread_id == thread_id), None)
 
     async def queued(self, thread_id: str) -> Sequence[Run]:

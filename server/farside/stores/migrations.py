@@ -78,10 +78,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE farside_calls ADD COLUMN ended_at INTEGER",
         "ALTER TABLE farside_calls ADD COLUMN ended_by TEXT",
         "ALTER TABLE farside_runs ADD COLUMN starter TEXT",
+        "ALTER TABLE farside_runs ADD COLUMN started INTEGER NOT NULL DEFAULT 1",
         "DROP INDEX farside_runs_running",
         "CREATE INDEX farside_runs_unfinished ON farside_runs (number) WHERE status IN ('running', 'queued')",
         "CREATE TABLE farside_processes (id TEXT PRIMARY KEY, until INTEGER NOT NULL)",
-        "CREATE TABLE farside_leases (thread_id TEXT PRIMARY KEY, process_id TEXT NOT NULL)",
+        """CREATE TABLE farside_leases (
+            thread_id TEXT PRIMARY KEY, process_id TEXT NOT NULL, load_id TEXT NOT NULL
+        )""",
     ),
 )
 

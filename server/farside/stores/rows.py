@@ -29,7 +29,7 @@ def _put(table: str, key: tuple[str, ...], rest: tuple[str, ...]) -> str:
 
 
 _THREAD = (("id",), ("agent", "created_at", "reserved_seq"))
-_RUN = (("thread_id", "id"), ("agent", "input", "config", "status", "created_at", "error", "starter"))
+_RUN = (("thread_id", "id"), ("agent", "input", "config", "status", "created_at", "error", "starter", "started"))
 _CALL = (
     ("thread_id", "interrupt_id"),
     (
@@ -73,7 +73,16 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
             return _PUT_THREAD, (row.id, row.agent, row.created_at, row.reserved_seq)
         case Run():
             error = None if row.error is None else _pack(row.error.model_dump())
-            values = (row.agent, _pack(row.input), _pack(row.config), row.status, row.created_at, error, row.starter)
+            values = (
+                row.agent,
+                _pack(row.input),
+                _pack(row.config),
+                row.status,
+                row.created_at,
+                error,
+                row.starter,
+                row.started,
+            )
             return _PUT_RUN, (row.thread_id, row.id, *values)
         case Call():
             key = (row.thread_id, row.interrupt_id)
@@ -101,9 +110,11 @@ def thread(row: Any) -> Thread:
 
 def run(row: Any) -> Run:
     """A row of RUNS."""
-    thread_id, run_id, agent, given, config, status, created_at, error, starter = row
+    thread_id, run_id, agent, given, config, status, created_at, error, starter, started = row
     why = None if error is None else ErrorBody.model_validate(_unpack(error))
-    return Run(run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why, starter)
+    return Run(
+        run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why, starter, bool(started)
+    )
 
 
 def call(row: Any) -> Call:

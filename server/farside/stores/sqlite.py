@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -98,17 +99,23 @@ class SqliteStore:
 
     async def acquire(self, lease: Lease, now: int) -> bool:
         taken = await self._all(
-            f"INSERT INTO farside_leases VALUES (?1, ?2) ON CONFLICT (thread_id) "  # noqa: S608 - constants only
-            f"DO UPDATE SET process_id = excluded.process_id WHERE process_id = ?2 OR process_id NOT IN ({_ALIVE}) "
-            "RETURNING 1",
-            [lease.thread_id, lease.process_id, now],
+            f"INSERT INTO farside_leases VALUES (?1, ?2, ?4) ON CONFLICT (thread_id) "  # noqa: S608 - constants only
+            f"DO UPDATE SET process_id = excluded.process_id, load_id = excluded.load_id "
+            f"WHERE process_id = ?2 OR process_id NOT IN ({_ALIVE}) RETURNING 1",
+            [lease.thread_id, lease.process_id, now, lease.load_id],
         )
         return bool(taken)
 
     async def release(self, lease: Lease) -> None:
         await self._all(
-            "DELETE FROM farside_leases WHERE thread_id = ? AND process_id = ?", [lease.thread_id, lease.process_id]
+            "DELETE FROM farside_leases WHERE thread_id = ? AND process_id = ? AND load_id = ?",
+            [lease.thread_id, lease.process_id, lease.load_id],
         )
+
+    async def held(self, process_id: str) -> Sequence[Lease]:
+        return [
+            Lease(*row) for row in await self._all("SELECT * FROM farside_leases WHERE process_id = ?", [process_id])
+        ]
 
     async def stranded(self, now: int) -> Sequence[Run]:
         driven = f"SELECT thread_id FROM farside_leases WHERE process_id IN ({_ALIVE})"  # noqa: S608 - constants only
@@ -133,7 +140,7 @@ class SqliteStore:
         return None if row is None else rows.run(row)
 
     async def latest_run(self, thread_id: str) -> Run | None:
-        query = f"{rows.RUNS} WHERE thread_id = ? AND status != 'queued' ORDER BY number DESC LIMIT 1"
+        query = f"{rows.RUNS} WHERE thread_id = ? AND started ORDER BY number DESC LIMIT 1"
         row = await self._one(query, [thread_id])
         return None if row is None else rows.run(row)
 
@@ -171,7 +178,7 @@ class SqliteStore:
     async def run_started_seq(self, thread_id: str) -> int:
         row = await self._one(
             "SELECT seq FROM farside_events WHERE thread_id = ?1 AND run_id = "
-            "(SELECT id FROM farside_runs WHERE thread_id = ?1 AND status != 'queued' ORDER BY number DESC LIMIT 1) "
+            "(SELECT id FROM farside_runs WHERE thread_id = ?1 AND started ORDER BY number DESC LIMIT 1) "
             "ORDER BY seq LIMIT 1",
             [thread_id],
         )
@@ -217,8 +224,7 @@ def _use_wal(db: sqlite3.Connection) -> str:
 
 
 def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]], lease: Lease | None) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(db):
         if lease is not None and not _holds(db, lease):
             raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
         for statement, several in groupby(writes, key=lambda write: write[0]):
@@ -226,6 +232,13 @@ def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]
             written = db.executemany(statement, parameters).rowcount
             if written != len(parameters):
                 raise StaleWrite("a call was changed meanwhile")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Generator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -234,15 +247,14 @@ def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]
 
 
 def _holds(db: sqlite3.Connection, lease: Lease) -> bool:
-    holder = db.execute("SELECT process_id FROM farside_leases WHERE thread_id = ?", [lease.thread_id]).fetchone()
-    return holder == (lease.process_id,)
+    holder = db.execute("SELECT process_id, load_id FROM farside_leases WHERE thread_id = ?", [lease.thread_id])
+    return holder.fetchone() == (lease.process_id, lease.load_id)
 
 
 def _bury(db: sqlite3.Connection, process_id: str) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    db.execute("DELETE FROM farside_leases WHERE process_id = ?", [process_id])
-    db.execute("DELETE FROM farside_processes WHERE id = ?", [process_id])
-    db.execute("COMMIT")
+    with _transaction(db):
+        db.execute("DELETE FROM farside_leases WHERE process_id = ?", [process_id])
+        db.execute("DELETE FROM farside_processes WHERE id = ?", [process_id])
 
 
 def _select(db: sqlite3.Connection, query: str, parameters: tuple[Any, ...]) -> list[Any]:

@@ -1,10 +1,9 @@
 """The testing kit: what farside's own tests are made of, for the tests of apps and of other implementations.
 
 ``FakeBrowser`` is a page in Python, ``MemoryLink`` connects it to an app without a socket (and drops, doubles or holds
-frames on demand), ``serve`` runs a server, ``ServerProcess`` one that can be killed, ``Proxy`` is a bad network before it, ``ManualClock``
-moves time,
-``play`` plays a transcript of protocol/vectors, and ``contracts`` holds the suites that every store and runtime must
-pass.
+frames on demand), ``serve`` runs a server, ``ServerProcess`` one that can be killed, ``Proxy`` is a bad network before
+it, ``ManualClock`` moves time, ``play`` plays a transcript of protocol/vectors, and ``contracts`` holds the suites that
+every store and runtime must pass.
 """
 
 from farside.testing.browser import FakeBrowser

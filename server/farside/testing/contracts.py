@@ -154,17 +154,22 @@ class StoreContract:
         assert await store.latest_run("t1") == a_run(id="a")
 
     async def test_a_queued_run_has_not_started(self, store: Store) -> None:
-        first, waiting = a_run(id="a"), [a_run(id="b", status="queued", starter="c"), a_run(id="c", status="queued")]
+        first, waiting = (
+            a_run(id="a"),
+            [a_run(id="b", status="queued", started=False, starter="c"), a_run(id="c", status="queued", started=False)],
+        )
         await store.commit([first, *waiting, a_run(id="d", thread_id="t2", status="queued")])
         assert await store.latest_run("t1") == first
         assert list(await store.queued("t1")) == waiting
         assert list(await store.unfinished()) == [first, *waiting, a_run(id="d", thread_id="t2", status="queued")]
-        await store.commit([replace(waiting[0], status="running")])
-        assert await store.latest_run("t1") == replace(waiting[0], status="running")
+        await store.commit([replace(waiting[0], status="running", started=True)])
+        assert await store.latest_run("t1") == replace(waiting[0], status="running", started=True)
         assert list(await store.queued("t1")) == waiting[1:]
+        await store.commit([replace(waiting[1], status="cancelled")])
+        assert (await store.latest_run("t1") or first).id == "b", "a run that was withdrawn never started"
 
     async def test_the_start_of_a_queued_run_is_no_start_yet(self, store: Store) -> None:
-        await store.commit([a_run(id="a"), an_event(3, run_id="a"), a_run(id="b", status="queued")])
+        await store.commit([a_run(id="a"), an_event(3, run_id="a"), a_run(id="b", status="queued", started=False)])
         await store.commit([an_event(4, run_id="b")])
         assert await store.run_started_seq("t1") == 3
 
@@ -445,6 +450,18 @@ class StoreContract:
         assert not await store.acquire(Lease("t1", "p2"), NOW)
         await store.release(Lease("t1", "p1"))
         assert await store.acquire(Lease("t1", "p2"), NOW)
+
+    async def test_a_lease_is_of_one_load(self, store: Store) -> None:
+        await store.beat("p1", NOW + 10)
+        before, after = Lease("t1", "p1", "1"), Lease("t1", "p1", "2")
+        assert await store.acquire(before, NOW)
+        assert await store.acquire(after, NOW)
+        assert list(await store.held("p1")) == [after]
+        with pytest.raises(LeaseLost):
+            await store.commit([a_run()], lease=before)
+        await store.release(before)
+        assert list(await store.held("p1")) == [after]
+        assert list(await store.held("p2")) == []
 
     async def test_a_process_that_was_buried_holds_nothing(self, store: Store) -> None:
         await store.beat("p1", NOW + 10)

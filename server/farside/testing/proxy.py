@@ -52,6 +52,7 @@ class Proxy:
     def __init__(self, target: str, faults: Faults, seed: int = 0) -> None:
         self.faults = faults
         self.happened: Counter[str] = Counter()
+        self._news = asyncio.Event()
         self._target = target
         self._seed = seed
         self._connections = 0
@@ -63,6 +64,12 @@ class Proxy:
         async with serve(self._carry, "127.0.0.1", 0, select_subprotocol=_first, **options) as server:
             port: int = next(iter(server.sockets)).getsockname()[1]
             yield f"127.0.0.1:{port}"
+
+    async def until(self, kind: str, count: int) -> None:
+        """Return when something has happened so many times."""
+        while self.happened[kind] < count:
+            self._news.clear()
+            await self._news.wait()
 
     async def _carry(self, client: ServerConnection) -> None:
         self._connections += 1
@@ -118,6 +125,7 @@ class Proxy:
 
     def _fate(self, chance: random.Random) -> str:
         self.happened["frame"] += 1
+        self._news.set()
         drawn = chance.random()
         for kind in ("cut", "swallow", "drop", "double", "delay"):
             drawn -= getattr(self.faults, kind)

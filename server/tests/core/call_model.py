@@ -20,6 +20,7 @@ from farside.core.calls import (
     Release,
     Renew,
     Restart,
+    Return,
     Settle,
     Tick,
     transition,
@@ -113,15 +114,11 @@ class Model:
         transition: the real one, or one with a fault that the search must find.
         unread: how many messages a page may leave unread while the server goes on; None for any number. A page that
             reads late is like one that sends late, and what pages send may always be late: so few will do.
-        late_releases: a release of what was not begun may arrive on a connection that its page has lost.
     """
 
-    def __init__(
-        self, transition: Transition = transition, *, unread: int | None = 0, late_releases: bool = False
-    ) -> None:
+    def __init__(self, transition: Transition = transition, *, unread: int | None = 0) -> None:
         self._transition = transition
         self._unread = unread
-        self._late_releases = late_releases
         self._known: dict[tuple[Call, Action, int], Change | FarsideError] = {}
 
     def steps(self, world: World) -> Iterator[Step]:
@@ -225,8 +222,19 @@ class Model:
         """The page connects, announces itself and subscribes."""
         if page.kind == "plain":
             return self._announced(world, page_model.connected(page, Line(_unused(world, page.name))))
+        world = self._superseded(world, page.client_id)
+        (page,) = (each for each in world.pages if each.name == page.name)
+        world = self._applied(world, Return(page.client_id, LEASE_MS))
         shown = Shown(world.call.state, world.call.client_id)
         return self._announced(world, page_model.connected(page, Line(page.client_id, down=(shown,))))
+
+    def _superseded(self, world: World, client_id: str) -> World:
+        """Nothing more is carried out of what a client sent on its older connections."""
+        for page in world.pages:
+            if page.stale is not None and page.stale.client_id == client_id:
+                hand = None if world.hand == (page.name, True) else world.hand
+                world = world.put(page._replace(stale=None))._replace(hand=hand)
+        return world
 
     def _announced(self, world: World, page: Page) -> World:
         return self._offered(world.put(page)._replace(passed=world.passed - {page.client_id}))
@@ -241,9 +249,6 @@ class Model:
 
     def _left(self, world: World, page: Page) -> World:
         """The page has lost its connection; what it sent on that is on its way."""
-        if page.stale is not None and not self._late_releases:
-            up = tuple(each for each in page.stale.up if not isinstance(each, Release) or each.started)
-            page = page._replace(stale=page.stale._replace(up=up))
         return world.put(page)._replace(hand=(page.name, True) if world.hand == (page.name, False) else world.hand)
 
     def _delivered(self, world: World, page: Page, line: Line, is_stale: bool) -> World:

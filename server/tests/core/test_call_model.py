@@ -105,8 +105,8 @@ BOUNDS = [
     ("once", PLAIN_FIRST, Faults(crashes=1, cuts=1, restarts=1), 15_000),
     ("once", PLAIN_SECOND, Faults(crashes=1, cuts=1), 8_000),
     ("any", OURS, Faults(crashes=1, restarts=1), 25_000),
-    ("any", OURS, Faults(cuts=2), 15_000),
-    ("any", OURS, Faults(cuts=1, naps=1), 10_000),
+    ("any", OURS, Faults(cuts=2), 10_000),
+    ("any", OURS, Faults(cuts=1, naps=1), 8_500),
     ("any", FORGETFUL, Faults(crashes=1, restarts=1), 20_000),
     ("any", PLAIN_SECOND, Faults(crashes=1, cuts=1), 20_000),
 ]
@@ -123,16 +123,7 @@ def test_no_history_breaks_a_law(runs: str, kinds: tuple[Kind, Kind], faults: Fa
 def test_no_history_breaks_a_law_where_pages_read_late(idempotent: bool) -> None:
     states = search(Model(unread=None), beginning(idempotent, OURS, Faults(cuts=1)))
     print(f"{states} states")
-    assert states >= 2_500
-
-
-@pytest.mark.xfail(raises=Broken, strict=True, reason="FAULT: a late release frees what has begun since")
-@pytest.mark.parametrize("faults", [Faults(crashes=1), Faults(crashes=1, cuts=1), Faults(cuts=1, declines=1)], ids=str)
-def test_a_late_release_of_what_was_not_begun_breaks_no_law(faults: Faults) -> None:
-    """A page is closed while it claims a call, or before it has noted it, and is opened again; or it declines an offer,
-    and connects anew. What it sent last arrives when the next claim of the same client has been granted, and its body
-    has begun: the call is freed, offered to another, and begins again."""
-    search(Model(late_releases=True), beginning(False, OURS, faults))
+    assert states >= 1_700
 
 
 # --- the search finds what it is for ---

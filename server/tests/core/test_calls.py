@@ -18,6 +18,7 @@ from farside.core.calls import (
     Release,
     Renew,
     Restart,
+    Return,
     Settle,
     Tick,
     opened,
@@ -68,6 +69,7 @@ ACTIONS: dict[str, Action] = {
     "settle by the id alone": Settle(ANSWER, "somebody", plain=True),
     "cancel": Cancel("the run was stopped"),
     "leave": Leave("me", GRACE),
+    "return": Return("me", LEASE),
     "restart": Restart(LEASE),
     "tick": Tick(),
 }
@@ -128,6 +130,7 @@ TABLE: dict[str, dict[str, Expected]] = {
         "renew as another client": taken("reopened", "mine"),
         "cancel": CANCELLED,
         "leave": NOTHING,
+        "return": NOTHING,
         "restart": NOTHING,
         "tick": NOTHING,
     },
@@ -138,6 +141,7 @@ TABLE: dict[str, dict[str, Expected]] = {
         "release": freed(),
         "cancel": CANCELLED,
         "leave": freed(reason="gone"),
+        "return": NOTHING,
         "restart": freed(reason="gone"),
         "tick": NOTHING,
     },
@@ -146,6 +150,7 @@ TABLE: dict[str, dict[str, Expected]] = {
         **ANSWERED,
         "cancel": CANCELLED,
         "leave": NOTHING,
+        "return": NOTHING,
         "restart": freed(reason="gone"),
         "tick": NOTHING,
     },
@@ -159,10 +164,11 @@ TABLE: dict[str, dict[str, Expected]] = {
         "release as another client": freed(),
         "release what may have started": ends("settled", INTERRUPTED),
         "progress": (LONGER, SHOWN),
-        "progress as another client": ({**LONGER, "client_id": "reopened"}, SHOWN),
+        "progress as another client": (LONGER, SHOWN),
         "settle what has ended": "claim_lost",
         "cancel": CANCELLED,
         "leave": ({"lease_until": NOW + 1 + GRACE}, None),
+        "return": RENEWED,
         "restart": RENEWED,
         "tick": NOTHING,
     },
@@ -171,13 +177,20 @@ TABLE: dict[str, dict[str, Expected]] = {
         "settle by the id alone": ANSWERED["settle by the id alone"],
         "cancel": CANCELLED,
         "leave": NOTHING,
+        "return": NOTHING,
         "restart": RENEWED,
         "tick": NOTHING,
     },
 }
 TABLE["a plain connection's"] = TABLE["another's"]
 TABLE |= {
-    state: {**dict.fromkeys(ACTIONS, "call_settled"), "leave": NOTHING, "restart": NOTHING, "tick": NOTHING}
+    state: {
+        **dict.fromkeys(ACTIONS, "call_settled"),
+        "leave": NOTHING,
+        "return": NOTHING,
+        "restart": NOTHING,
+        "tick": NOTHING,
+    }
     for state in ENDED
 }
 

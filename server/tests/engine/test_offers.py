@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from farside import FarsideError, Settings, ToolError, tool
+from farside.testing import FakeBrowser, LinkClosed, MemoryLink
 from server.tests.agents import guide, pair, pay
 
 HERE = {"lat": 1}
@@ -278,24 +281,52 @@ async def test_an_idempotent_call_that_may_have_started_is_offered_again(make_ap
     assert again["claim_id"] != claim["claim_id"]
 
 
-async def test_two_pages_with_one_client_id_do_not_both_get_a_call(make_app, open_page):
-    """A duplicated tab that took its twin's id: only one of them has the claim, while that one's connection lives."""
+async def test_a_new_connection_of_a_client_supersedes_the_old_one(make_app, open_page):
+    """The same page that reconnects; what was late on the old connection undoes nothing (L8)."""
     app = make_app(guide)
-    one = await an_asker(app, open_page, client_id="twin")
-    two = await an_asker(app, open_page, client_id="twin")
-    run_id = await one.submit("Where am I?")
-    claim = await claimed(one)
-    with pytest.raises(FarsideError) as refused:
-        await two.command("call.claim", interrupt_id=claim["interrupt_id"])
-    same = await one.command("call.claim", interrupt_id=claim["interrupt_id"])
-    await one.close()
-    again = await two.command("call.claim", interrupt_id=claim["interrupt_id"])
+    link = await MemoryLink(app, "thread-1").open()
+    async with FakeBrowser(link, agent="assistant", client_id="page-1") as old:
+        await old.command("client.announce", client_id="page-1", tools=[{"name": "locate"}])
+        run_id = await old.submit("Where am I?")
+        claim = await claimed(old)
+        back = await an_asker(app, open_page, client_id="page-1")
+        again = await back.command("call.claim", interrupt_id=claim["interrupt_id"])
+        with pytest.raises(LinkClosed):
+            await old.command("call.release", interrupt_id=claim["interrupt_id"])
 
-    assert refused.value.code == "claim_lost"
-    assert claim["claim_id"] == same["claim_id"] == again["claim_id"]
+    assert link.closed_with == 4001
+    assert again["claim_id"] == claim["claim_id"]
     result = {"status": "success", "value": HERE}
-    await two.command("call.settle", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"], result=result)
-    await two.ended(run_id)
+    await back.command("call.settle", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"], result=result)
+    await back.ended(run_id)
+    assert back.texts() == ["You are at 1."]
+
+
+async def test_a_release_that_waits_while_its_client_reconnects_is_not_carried_out(make_app, open_page):
+    """The release of a page that was reloaded must not free what it has begun since."""
+    app = make_app(guide)
+    engine = await app.engine()
+    old = await MemoryLink(app, "thread-1").open()
+    announce = {"client_id": "page-1", "tools": [{"name": "locate"}], "visible": True, "focused": True}
+    await old.send({"id": 1, "method": "client.announce", "params": announce})
+    await old.send({"id": 2, "method": "subscription.subscribe", "params": {"channels": ["calls"]}})
+    start = {"assistant_id": "assistant", "input": {"messages": []}, "run_id": "run-1"}
+    await old.send({"id": 3, "method": "run.start", "params": start})
+    watcher = await open_page(app)
+    call = (await watcher.until(lambda e: e["method"] == "calls"))["params"]["data"]
+    async with engine.threads.locked("thread-1"):
+        late = {"id": 4, "method": "call.release", "params": {"interrupt_id": call["interrupt_id"]}}
+        releasing = asyncio.create_task(old.send(late))
+        back = await MemoryLink(app, "thread-1").open()
+        announcing = asyncio.create_task(back.send({"id": 1, "method": "client.announce", "params": announce}))
+        await asyncio.sleep(0)
+    await releasing
+    await announcing
+    await back.send({"id": 2, "method": "call.claim", "params": {"interrupt_id": call["interrupt_id"]}})
+    await watcher.until(lambda e: bool(watcher.calls("claimed")))
+    await back.close()
+
+    assert watcher.calls("released") == []
 
 
 async def test_a_client_id_is_for_the_life_of_a_connection(make_app, open_page):

@@ -9,6 +9,7 @@ import pytest
 from farside import Farside, FarsideError
 from farside.core.model import Call, Run
 from farside.stores.memory import MemoryStore
+from farside.testing import FakeBrowser, LinkClosed, MemoryLink
 from server.tests.agents import echo, guide, locate
 from server.tests.troubled import TroubledStore
 
@@ -140,14 +141,19 @@ async def test_what_an_agent_does_to_its_input_stays_its_own(make_app, open_page
     assert (await page.command("state.get"))["calls"][0]["result"]["value"] == {"lat": 1}
 
 
-async def test_a_stopped_app_takes_no_more_commands(make_app, open_page):
+async def test_a_stopped_app_takes_no_more_commands_and_sends_its_pages_away(make_app, open_page):
     page = await open_page(make_app(echo))
     app = make_app(echo)
-    other = await open_page(app, thread_id="thread-2")
-    await app.stop()
-
+    link = await MemoryLink(app, "thread-2").open()
+    engine = await app.engine()
+    async with FakeBrowser(link, agent="assistant") as other:
+        await app.stop()
+        with pytest.raises(LinkClosed):
+            await other.submit("hi")
     with pytest.raises(FarsideError) as refused:
-        await other.submit("hi")
+        await engine.seq("thread-2")
+
+    assert link.closed_with == 1012
     assert refused.value.code == "unavailable"
     assert await page.ask("hi") == "You said hi."
 
