@@ -395,14 +395,19 @@ describe("an answer", () => {
     expect(driver.count("call.settle")).toBe(1);
   });
 
-  test("is sent again when the server could not store it", () => {
-    const driver = new Driver().welcome();
-    driver.execute();
-    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
-    driver.refuse("call.settle", "internal");
-    driver.tick(2_000);
-    expect(driver.count("call.settle")).toBe(2);
-  });
+  // The second: a network lost the announcement, and not what was sent after it.
+  test.each(["internal", "not_announced"])(
+    "is sent again, as it is, when the server could not take it (%s)",
+    (code) => {
+      const driver = new Driver().welcome();
+      driver.execute();
+      driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+      driver.refuse("call.settle", code);
+      driver.tick(2_000);
+      expect(driver.count("call.settle")).toBe(2);
+      expect(driver.last("call.settle").params).toMatchObject({ result: SUCCESS });
+    },
+  );
 
   test.each(["too_large", "invalid_value", "invalid_argument", "too_deep"])(
     "that cannot be sent (%s) becomes an error",

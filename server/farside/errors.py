@@ -35,6 +35,7 @@ CODES: dict[str, ErrorCode] = {
     "invalid_argument": ErrorCode("protocol", "A parameter is missing or has the wrong type.", official=True),
     "unknown_command": ErrorCode("protocol", "No command has this method.", official=True),
     "not_supported": ErrorCode("protocol", "The command exists, but not on this connection.", official=True),
+    "not_announced": ErrorCode("protocol", "The command needs a client.announce before it.", retryable=True),
     # not found: the thing is not there (or not yours)
     "not_found": ErrorCode("not_found", "No such thread, agent or call."),
     "no_such_run": ErrorCode("not_found", "No such run on this thread.", official=True),

@@ -127,7 +127,7 @@ async def test_calls_need_an_announced_client(make_app):
     link = await MemoryLink(make_app(guide), "thread-1", "farside.v1.json").open()
     await link.send({"id": 1, "method": "call.claim", "params": {"interrupt_id": "x"}})
     reply = await link.receive()
-    assert reply["error"] == "invalid_argument"
+    assert reply["error"] == "not_announced"
     assert "client.announce" in reply["message"]
     await link.close()
 

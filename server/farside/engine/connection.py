@@ -230,7 +230,7 @@ class Connection:
 
     def _client(self) -> str:
         if self._session.announced is None:
-            raise FarsideError("invalid_argument", "expected client.announce before this command; send it first")
+            raise FarsideError("not_announced", "expected client.announce before this command; send it first")
         return self.client_id
 
     def _welcome(self) -> dict[str, Any]:
