@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from farside import Farside, Settings, ToolError, Turn, tool
+from farside import Farside, HeadlessTool, Settings, ToolError, Turn, tool
 
 HERE = Path(__file__).parent
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
@@ -23,7 +23,7 @@ async def agent(turn: Turn, _input: object) -> None:
     await turn.say(" ".join([turn.text, *answers]))
 
 
-async def _told(turn: Turn, asked: object) -> str:
+async def _told(turn: Turn, asked: HeadlessTool) -> str:
     try:
         return await turn.call(asked, key=f"{turn.thread_id}/{turn.text}")
     except ToolError as error:

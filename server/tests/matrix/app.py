@@ -21,8 +21,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from starlette.websockets import WebSocket
 
-import farside
-import farside.langgraph
+import farside.app
+import farside.langgraph.runtime
 from farside.asgi import server_options
 from farside.buses.memory import MemoryBus
 from farside.core.model import Call, Event, JournalEntry, Run
@@ -187,9 +187,9 @@ def serve(folder: Path, fatal: str, pipe: Pipe) -> None:
     points = Points(folder / "points", fatal)
     MortalStore.points = MortalBus.points = MortalSaver.points = points
     patch(points)
-    farside.app.MemoryBus = MortalBus  # type: ignore[misc]
-    farside.app.FunctionRuntime = mortal_runtime(FunctionRuntime, points)  # type: ignore[misc]
-    farside.langgraph.runtime.LangGraphRuntime = mortal_runtime(LangGraphRuntime, points)  # type: ignore[misc]
+    farside.app.MemoryBus = MortalBus
+    farside.app.FunctionRuntime = mortal_runtime(FunctionRuntime, points)
+    farside.langgraph.runtime.LangGraphRuntime = mortal_runtime(LangGraphRuntime, points)
     asyncio.run(_serve(folder, pipe))
 
 
