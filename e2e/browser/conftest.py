@@ -6,6 +6,7 @@ that needs a click fails here as it would for a user.
 
 from __future__ import annotations
 
+import base64
 import json
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import BrowserContext, CDPSession, Page, WebSocket, WebSocketRoute
+from playwright.sync_api import BrowserContext, CDPSession, Page, WebSocketRoute
 
 from e2e.conftest import Server, set_permission
 from farside.wire.codec import JSON, MESSAGEPACK, Frame
@@ -40,9 +41,11 @@ def new_thread() -> str:
 
 
 class Tab:
-    """A page with the harness, on one thread."""
+    """A page with the harness, on one thread. ``query``: what else the page's address tells it."""
 
-    def __init__(self, page: Page, url: str, *, agent: str, thread: str, encoding: str | None = None) -> None:
+    def __init__(
+        self, page: Page, url: str, *, agent: str, thread: str, encoding: str | None = None, **query: str
+    ) -> None:
         self.page = page
         self.thread = thread
         self.sent: list[Message] = []
@@ -50,15 +53,32 @@ class Tab:
         self.frames: set[type] = set()
         """``str`` for text frames, ``bytes`` for binary ones, as they were sent."""
         self._url = url
-        self._query = {"agent": agent, "thread": thread} | ({} if encoding is None else {"encoding": encoding})
+        self._query = {"agent": agent, "thread": thread, **query}
+        if encoding is not None:
+            self._query["encoding"] = encoding
+        # The frames come by the session that runs expressions: what was sent before one is known after it.
         self._session: CDPSession = page.context.new_cdp_session(page)
-        page.on("websocket", self._watch)
+        self._session.on("Network.webSocketFrameSent", self._saw)
+        self._session.send("Network.enable")
 
-    def open(self) -> Tab:
-        """Load the page and wait until it is connected."""
-        self.page.goto(f"{self._url}/?{urlencode(self._query)}")
+    def open(self, **query: str) -> Tab:
+        """Load the page and wait until it is connected. ``query``: for this time alone."""
+        self.page.goto(f"{self._url}/?{urlencode({**self._query, **query})}")
         self.until("connection === 'open'")
         return self
+
+    def reload(self) -> Tab:
+        """Reload the page and wait until it is connected."""
+        self.page.reload()
+        self.until("connection === 'open'")
+        return self
+
+    def duplicate(self) -> Tab:
+        """A tab that this one has opened: like one that the browser duplicates, it begins with a copy of the
+        sessionStorage. It is blank until it is told to ``open`` the same page."""
+        with self.page.context.expect_page() as opened:
+            self._session.send("Runtime.evaluate", {"expression": "void open('about:blank')", "userGesture": True})
+        return Tab(opened.value, self._url, **self._query)
 
     def grant(self, permission: str) -> None:
         set_permission(self.page, permission, "granted")
@@ -90,6 +110,10 @@ class Tab:
     def call(self, *calls: Message) -> None:
         """Have the agent call tools, and do not wait."""
         self.submit({"calls": calls})
+
+    def submit_and_wait(self, plan: Message) -> None:
+        """Send a message; returns when the server has accepted it."""
+        self.run(f"harness.thread.submit({json.dumps(json.dumps(plan))})")
 
     def ask(self, *calls: Message) -> list[Message]:
         """Have the agent call tools; what it was told of their ends."""
@@ -124,10 +148,9 @@ class Tab:
         """The params of the commands of one method that were sent."""
         return [command["params"] for command in self.sent if command["method"] == method]
 
-    def _watch(self, socket: WebSocket) -> None:
-        socket.on("framesent", self._saw)
-
-    def _saw(self, frame: Frame) -> None:
+    def _saw(self, event: dict[str, Any]) -> None:
+        data = event["response"]
+        frame: Frame = data["payloadData"] if data["opcode"] == 1 else base64.b64decode(data["payloadData"])
         self.frames.add(type(frame))
         self.sent.append(decode(frame))
 
@@ -205,7 +228,7 @@ def decode(frame: Frame) -> Message:
 @pytest.fixture
 def open_tab(serve: Callable[[str], str], new_context: Callable[..., BrowserContext]) -> Callable[..., Tab]:
     """``open_tab(agent)``: a page of a new browser, on a new thread, with the client's own choice of encoding, unless
-    it is told otherwise. ``prepare`` is called with the page before it is loaded."""
+    it is told otherwise. ``prepare`` is called with the page before it is loaded; ``query`` is for its address."""
 
     def open_tab(
         agent: str,
@@ -215,10 +238,11 @@ def open_tab(serve: Callable[[str], str], new_context: Callable[..., BrowserCont
         context: BrowserContext | None = None,
         app: str = APP,
         prepare: Callable[[Page], Any] = lambda page: None,
+        **query: str,
     ) -> Tab:
         page = (context or new_context()).new_page()
         prepare(page)
-        return Tab(page, serve(app), agent=agent, thread=thread or new_thread(), encoding=encoding).open()
+        return Tab(page, serve(app), agent=agent, thread=thread or new_thread(), encoding=encoding, **query).open()
 
     return open_tab
 

@@ -21,7 +21,7 @@ const note = (entry) => {
 
 const { tools, release } = makeTools(note);
 const client = createClient({
-  url: "/farside",
+  url: parameters.get("server") ?? "/farside",
   agent: parameters.get("agent"),
   tools,
   ...(encoding === null ? {} : { encoding }),
@@ -48,7 +48,7 @@ function view() {
     log,
     /** The texts that the agent's last message had, one after another. */
     texts,
-    /** The states that the newest call of each tool had, and the connection, one after another. */
+    /** The states that the newest call of each tool had, and the connection, and the status, one after another. */
     states,
   };
 }
@@ -59,8 +59,9 @@ function see(name, state) {
 }
 
 thread.subscribe(() => {
-  const { connection, messages, toolCalls } = thread.getSnapshot();
+  const { connection, status, messages, toolCalls } = thread.getSnapshot();
   see("connection", connection);
+  see("status", status);
   const last = messages.at(-1);
   if (last?.role === "ai" && last.text !== "" && last.text !== texts.at(-1)) texts.push(last.text);
   for (const { name, state } of toolCalls) see(name, state);
@@ -88,6 +89,15 @@ function converse(count, text) {
   return Promise.all(Array.from({ length: count }, one));
 }
 
+/** Opens more threads; `until` looks again when one of them changes. */
+function open(ids) {
+  return ids.map((id) => {
+    const opened = client.thread(id);
+    opened.subscribe(notify);
+    return opened;
+  });
+}
+
 /** The view, as soon as the condition holds for it. */
 function until(condition) {
   return new Promise((resolve, reject) => {
@@ -108,4 +118,7 @@ function until(condition) {
   });
 }
 
-window.harness = { client, tools, thread, view, until, converse, release };
+// What is said as soon as there is anything to say it to.
+if (parameters.has("say")) thread.submit(parameters.get("say"));
+
+window.harness = { client, tools, thread, view, until, open, converse, release };

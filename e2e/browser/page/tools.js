@@ -40,6 +40,7 @@ export function makeTools(note) {
     }),
     implemented("hold", hold),
     implemented("hold_again", hold),
+    implemented("hold_soon", hold),
     implemented("throw", ({ message }) => {
       throw new TypeError(message);
     }),
