@@ -285,8 +285,6 @@ def test_listeners_always_know_who_has_a_call(current: Call, steps: list[tuple[A
         elif event["event"] != "progress":
             assert not before.ended, "it ends twice"
             told = (event["event"], None)
-        elif isinstance(action, Progress):
-            told = ("claimed", action.client_id)  # whoever shows progress with the claim's name has it
         assert (current.state, None if current.ended else current.client_id) == told
         assert current.ended == (current.ended_at is not None) == (current.state in ("settled", "cancelled", "expired"))
         assert (current.state in ("offered", "claimed")) <= (current.client_id is not None)
