@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+_T = TypeVar("_T")
+
+
+class WholeSqliteSaver(AsyncSqliteSaver):
+    """LangGraph's SQLite saver, whose writes are finished even if the run is cancelled in the middle of one.
+
+    Otherwise a write that was begun and not committed keeps the file locked for everybody else, our store included,
+    until the next one on the same connection.
+    """
+
+    async def aput(self, *args: Any, **kwargs: Any) -> RunnableConfig:
+        return await _whole(super().aput(*args, **kwargs))
+
+    async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
+        await _whole(super().aput_writes(*args, **kwargs))
 
 
 @asynccontextmanager
@@ -31,7 +49,7 @@ async def open_sqlite_saver(path: str | Path) -> AsyncGenerator[AsyncSqliteSaver
         await connection.execute("PRAGMA busy_timeout=5000")
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=FULL")
-        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer())
+        saver = WholeSqliteSaver(connection, serde=JsonPlusSerializer())
         await saver.setup()
         yield saver
 
@@ -44,3 +62,13 @@ async def open_saver(path: Path | None) -> AsyncGenerator[BaseCheckpointSaver[An
     else:
         async with open_sqlite_saver(path) as saver:
             yield saver
+
+
+async def _whole(work: Coroutine[Any, Any, _T]) -> _T:
+    """Carry out the work to its end, and only then be cancelled."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -49,5 +51,33 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 async def test_a_saver_for_each_store(tmp_path: Path) -> None:
     for path, kind in ((tmp_path / "graph.db", AsyncSqliteSaver), (None, InMemorySaver)):
         async with open_saver(path) as saver:
-            assert type(saver) is kind
+            assert isinstance(saver, kind)
     assert (tmp_path / "graph.db").exists()
+
+
+@pytest.mark.parametrize("write", ["aput", "aput_writes"])
+async def test_a_write_that_is_cancelled_locks_nobody_out(tmp_path: Path, write: str) -> None:
+    """Stopping a run in the middle of a checkpoint must not keep our store, in the same file, from storing that."""
+    async with open_sqlite_saver(tmp_path / "graph.db") as saver:
+        begun, may_go_on = asyncio.Event(), asyncio.Event()
+        commit = saver.conn.commit
+
+        async def slow() -> None:
+            begun.set()
+            await may_go_on.wait()
+            await commit()
+
+        saver.conn.commit = slow
+        config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c"}}
+        what = (empty_checkpoint(), {}, {}) if write == "aput" else ([("a", 1)], "task")
+        task = asyncio.ensure_future(getattr(saver, write)(config, *what))
+        await begun.wait()
+        task.cancel()
+        may_go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+        with sqlite3.connect(tmp_path / "graph.db", timeout=0) as other:
+            other.execute("BEGIN IMMEDIATE")
+            counts = other.execute("SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM writes)")
+            assert counts.fetchone() == ((1, 0) if write == "aput" else (0, 1))
