@@ -40,7 +40,7 @@ export class FarsideError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: string, message: string, options: FarsideErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, options);
     this.code = code;
     this.retryable = options.retryable ?? false;
     this.details = options.details;

@@ -15,7 +15,7 @@ describe("a call", () => {
   test("is claimed when it is offered, and executed when the claim is granted, with the reply's arguments", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
     const call = claimed({ args: { high: false } });
     expect(driver.reply("call.claim", call)).toEqual([
       {
@@ -86,26 +86,43 @@ describe("a call", () => {
   });
 
   test("whose claim was granted while the connection was lost is claimed again", () => {
-    const driver = new Driver(undefined, { isSure: false }).welcome();
+    const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
-    driver.close();
-    driver.open();
-    driver.subscribed([openCall({ state: "claimed", client_id: "me" })]);
-    expect(driver.count("call.claim")).toBe(2);
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
+    for (const claims of [2, 3]) {
+      driver.close();
+      driver.open();
+      expect(driver.count("call.claim")).toBe(claims - 1);
+      driver.subscribed([openCall({ state: "claimed", client_id: "me" })]);
+      expect(driver.count("call.claim")).toBe(claims);
+      expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+    }
     expect(executed(driver.reply("call.claim", claimed()))).toBe(1);
   });
 
-  test("whose claim was not granted while the connection was lost waits for its next offer", () => {
+  test("whose claim did not arrive while the connection was lost is claimed again, if it is still offered", () => {
     const driver = new Driver().welcome();
     driver.event("calls", { event: "opened", ...openCall() });
     driver.close();
     driver.open();
-    driver.subscribed([openCall({ state: "offered", client_id: "other" })]);
-    expect(driver.count("call.claim")).toBe(1);
-    driver.event("calls", offered("me"));
-    expect(driver.count("call.claim")).toBe(2);
+    driver.subscribed([openCall()]);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+    expect(executed(driver.reply("call.claim", claimed()))).toBe(1);
   });
+
+  test.each([openCall({ state: "open" }), openCall({ state: "offered", client_id: "other" })])(
+    "whose claim was lost with the connection waits, being %j, for its next offer",
+    (call) => {
+      const driver = new Driver().welcome();
+      driver.event("calls", { event: "opened", ...openCall() });
+      driver.close();
+      driver.open();
+      driver.subscribed([call]);
+      expect(driver.count("call.claim")).toBe(1);
+      driver.event("calls", offered("me"));
+      // It is another claim.
+      expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-2" });
+    },
+  );
 
   test("whose claim is refused waits for its next offer", () => {
     const driver = new Driver().welcome();
@@ -116,6 +133,7 @@ describe("a call", () => {
     expect(driver.count("call.claim")).toBe(1);
     driver.event("calls", offered("me"));
     expect(driver.count("call.claim")).toBe(2);
+    expect(driver.last("call.claim").params).toMatchObject({ claim_id: "claim-2" });
   });
 
   test("that was offered anew before the refusal came is claimed again", () => {
@@ -126,6 +144,7 @@ describe("a call", () => {
     expect(driver.count("call.claim")).toBe(1);
     driver.refuse("call.claim", "claim_lost");
     expect(driver.count("call.claim")).toBe(2);
+    expect(driver.last("call.claim").params).toMatchObject({ claim_id: "claim-2" });
   });
 
   test("that has ended before it was claimed is forgotten", () => {
@@ -151,6 +170,7 @@ describe("a call", () => {
     expect(driver.count("call.claim")).toBe(1);
     driver.tick(1);
     expect(driver.count("call.claim")).toBe(2);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
   });
 
   test("is not asked for again when the server does not understand", () => {
@@ -189,7 +209,7 @@ describe("nothing runs twice", () => {
     driver.event("calls", opened);
     driver.event("calls", offered("me"));
     expect(driver.count("call.settle")).toBe(1);
-    expect(driver.notes.map(({ result }) => result)).toEqual([undefined, SUCCESS]);
+    expect(driver.notes.map(({ asked, result }) => asked ?? result)).toEqual([true, undefined, SUCCESS]);
   });
 
   test("when a whole log is replayed (L7)", () => {
@@ -243,15 +263,14 @@ describe("nothing runs twice", () => {
     driver.open();
     const renewal = driver.last("call.claim");
     driver.subscribed([openCall()]);
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
-    const effects = driver.reply("call.claim", claimed({ claim_id: "claim-2" }));
-    // The claim of before has ended, but that does not matter any more.
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+    const effects = driver.reply("call.claim", claimed());
+    // The claim had ended, but that does not matter any more.
     const late = { type: "error", id: renewal.id, error: "claim_lost", message: "" } as const;
     effects.push(...driver.note(driver.session.receive(late, driver.now)));
     expect(effects).toEqual([]);
-    expect(driver.notes.at(-1)).toMatchObject({ claimId: "claim-2" });
     driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
-    expect(driver.last("call.settle").params).toMatchObject({ claim_id: "claim-2", result: SUCCESS });
+    expect(driver.last("call.settle").params).toMatchObject({ claim_id: "claim-1", result: SUCCESS });
   });
 });
 
@@ -309,8 +328,8 @@ describe("a claim", () => {
     const effects = driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
     expect(effects).toMatchObject([{ type: "abort" }, { type: "tool", event: { phase: "cancelled" } }]);
     driver.event("calls", offered("me"));
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
-    expect(executed(driver.reply("call.claim", claimed({ claim_id: "claim-2" })))).toBe(1);
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-2" });
+    expect(executed(driver.reply("call.claim", claimed()))).toBe(1);
   });
 
   test("that is lost while the call is offered to us again is made anew", () => {
@@ -501,6 +520,16 @@ describe("progress", () => {
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running", progress: 2 }]);
   });
 
+  test("still shows after a lost connection", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    driver.close();
+    driver.open();
+    driver.subscribed([openCall({ state: "claimed", client_id: "me" })]);
+    expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running", progress: 1 }]);
+  });
+
   test("is sent one at a time: the newest, and always the last", () => {
     const driver = new Driver().welcome();
     driver.execute();
@@ -582,13 +611,26 @@ describe("progress", () => {
     expect(driver.count("call.settle")).toBe(1);
   });
 
-  test("of a claim that was made anew since says nothing about the new one", () => {
+  test("of a claim that is being renewed says nothing about it", () => {
     const driver = new Driver().welcome();
     driver.execute();
     report(driver, 1);
     driver.event("calls", offered("me"));
     expect(driver.refuse("call.progress", "claim_lost")).toEqual([]);
-    driver.reply("call.claim", claimed({ claim_id: "claim-2" }));
+    driver.reply("call.claim", claimed());
+    driver.now += 100;
+    report(driver, 2);
+    expect(driver.last("call.progress").params).toMatchObject({ claim_id: "claim-1", value: 2 });
+  });
+
+  test("of a claim that was lost says nothing about the next one", () => {
+    const driver = new Driver().welcome();
+    driver.execute();
+    report(driver, 1);
+    driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
+    driver.event("calls", offered("me"));
+    driver.reply("call.claim", claimed());
+    expect(driver.refuse("call.progress", "claim_lost")).toEqual([]);
     driver.now += 100;
     report(driver, 2);
     expect(driver.last("call.progress").params).toMatchObject({ claim_id: "claim-2", value: 2 });
@@ -623,7 +665,7 @@ test("two calls are answered in any order, each with its own result", () => {
   driver.note(driver.session.bodyFinished("ib", { status: "success", value: "B" }, 0));
   driver.note(driver.session.bodyFinished("ia", { status: "success", value: "A" }, 0));
   expect(driver.sent.filter(({ method }) => method === "call.settle").map(({ params }) => params)).toEqual([
-    { interrupt_id: "ib", claim_id: "claim-1", result: { status: "success", value: "B" } },
+    { interrupt_id: "ib", claim_id: "claim-2", result: { status: "success", value: "B" } },
     { interrupt_id: "ia", claim_id: "claim-1", result: { status: "success", value: "A" } },
   ]);
 });

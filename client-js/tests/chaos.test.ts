@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { createClient, type Note, type Thread, tool } from "../src/index.ts";
 import { ManualClock, MemoryJournal, quiet } from "../src/testing/index.ts";
+import { FakeLocks } from "./browser.ts";
 import { ModelServer } from "./model.ts";
 
 /** Numbers that look random and are the same each time. */
@@ -12,6 +13,15 @@ function seeded(seed: number) {
   };
 }
 
+/** What all pages of a browser share, and the world around it. */
+interface Browser {
+  readonly server: ModelServer;
+  readonly clock: ManualClock;
+  readonly random: () => number;
+  readonly journal: MemoryJournal;
+  readonly locks: FakeLocks;
+}
+
 /** A page that can die: from then on nothing of it does anything. */
 class Page {
   readonly thread: Thread;
@@ -19,10 +29,11 @@ class Page {
 
   constructor(
     readonly name: string,
-    tab: { server: ModelServer; clock: ManualClock; journal: MemoryJournal; random: () => number },
+    browser: Browser,
     body: (page: Page, id: string, signal: AbortSignal, progress: (value: unknown) => void) => unknown,
   ) {
-    const { server, clock, journal, random } = tab;
+    const { server, clock, journal, locks, random } = browser;
+    vi.stubGlobal("navigator", { locks: locks.of(this) });
     const whileAlive =
       <T extends unknown[], R>(act: (...given: T) => R) =>
       (...given: T) =>
@@ -39,7 +50,6 @@ class Page {
       clientId: name,
       journal: {
         isDurable: true,
-        isNew: false,
         note: whileAlive(async (note: Note) => journal.note(note)),
         forget: whileAlive(async (thread: string, call: string) => journal.forget(thread, call)),
         notes: whileAlive(async (thread: string) => journal.notes(thread)),
@@ -49,6 +59,10 @@ class Page {
         constructor(url: string, protocols: string[]) {
           if (!isAlive()) throw new Error("the page is gone");
           super(url, protocols);
+        }
+
+        override send(frame: string | Uint8Array<ArrayBuffer>) {
+          if (isAlive()) super.send(frame);
         }
       },
       clock: { now: () => clock.now(), at: (time, run) => clock.at(time, () => this.isAlive && run()) },
@@ -60,14 +74,14 @@ class Page {
 afterEach(() => vi.unstubAllGlobals());
 
 /**
- * Two pages that are reloaded at times, one server that is a model of what it should be, and a network that loses commands,
- * replies, events and connections. However it goes: a call is executed by one page at a time, and once unless its tool is
- * idempotent; its result is stored, or its execution has ended as interrupted; and both pages show the same in the end.
+ * Two browsers with a page each that dies at times and comes back, as itself or as another page; one server that is a model of
+ * what it should be; and a network that loses commands, replies, events and connections. However it goes: a call is executed by
+ * one page at a time, and once unless its tool is idempotent; its result is stored, or its execution has ended as interrupted;
+ * and both pages show the same in the end.
  */
 test.each(Array.from({ length: 120 }, (_, seed) => seed))(
   "nothing is lost or done twice (seed %i)",
   async (seed) => {
-    vi.stubGlobal("navigator", undefined);
     const random = seeded(seed);
     const clock = new ManualClock();
     const server = new ModelServer(clock, random, 3);
@@ -102,13 +116,10 @@ test.each(Array.from({ length: 120 }, (_, seed) => seed))(
         else clock.at(clock.now() + random() * 5_000, step);
       });
     };
-    const journals = [new MemoryJournal(), new MemoryJournal()];
-    const open = (index: number) => {
-      const journal = journals[index] as MemoryJournal;
-      return new Page(["one", "two"][index] ?? "", { server, clock, journal, random }, body);
-    };
-
-    const pages = [open(0), open(1)];
+    const browsers = Array.from({ length: 2 }, (): Browser => {
+      return { server, clock, random, journal: new MemoryJournal(), locks: new FakeLocks() };
+    });
+    const pages = browsers.map((browser, index) => new Page(["one", "two"][index] ?? "", browser, body));
     await quiet();
     const rates = { command: 0.05, reply: 0.05, event: 0.03 };
     server.loses = (what) => random() < rates[what];
@@ -126,10 +137,11 @@ test.each(Array.from({ length: 120 }, (_, seed) => seed))(
         // Not in the middle of a message that nobody else has.
         if (random() < 0.1 && turn > 0 && step > 3) {
           const index = Math.floor(random() * 2);
-          const page = pages[index] as Page;
+          const [page, browser] = [pages[index] as Page, browsers[index] as Browser];
           page.isAlive = false;
           page.thread.close();
-          pages[index] = open(index);
+          browser.locks.drop(page);
+          pages[index] = new Page(random() < 0.5 ? page.name : `${page.name}'`, browser, body);
         }
       }
     }
@@ -155,7 +167,7 @@ test.each(Array.from({ length: 120 }, (_, seed) => seed))(
     expect(one).toMatchObject({ connection: "open", status: "idle", error: null });
     expect(one?.toolCalls.map(({ state }) => state)).not.toContain("running");
     expect(two).toEqual(one);
-    for (const journal of journals) expect(await journal.notes("t")).toEqual([]);
+    for (const { journal } of browsers) expect(await journal.notes("t")).toEqual([]);
     for (const page of pages) page.thread.close();
   },
 );

@@ -32,12 +32,13 @@ describe.each(["msgpack", "json"] as const)("with %s", (encoding) => {
     ]);
     const { connection, thread, heard } = await page({ tools: [show], encoding });
     expect(connection.protocol).toBe(`farside.v1.${encoding}`);
-    await grant(connection, { args: { photo: new Uint8Array([1, 2]) } });
+    const claim_id = await grant(connection, { args: { photo: new Uint8Array([1, 2]) } });
+    expect(claim_id).toMatch(/^[0-9a-f]{32}$/);
     const settle = await connection.take("call.settle");
     const value = [new Uint8Array([1, 2]), 2];
     expect(settle.params).toEqual({
       interrupt_id: "i1",
-      claim_id: "claim-1",
+      claim_id,
       result: { status: "success", value },
     });
     connection.reply(settle, { result: { status: "success", value } });

@@ -31,8 +31,8 @@ export function openCall(fields: Partial<Call> = {}): Call {
 }
 
 /** The reply to the claim of a call. */
-export function claimOf({ interrupt_id, tool_call_id, name, args }: Call, claim_id = "claim-1") {
-  return { interrupt_id, claim_id, tool_call_id, name, args, lease_ms: 30_000 };
+export function claimOf({ interrupt_id, tool_call_id, name, args }: Call) {
+  return { interrupt_id, tool_call_id, name, args, lease_ms: 30_000 };
 }
 
 /** A note of that call, as a page that is gone has left it. */
@@ -62,7 +62,6 @@ export function presenceOf(tools: readonly string[], fields: object = {}) {
 
 /** How a {@link Driver} begins. */
 interface DriverOptions {
-  readonly isSure?: boolean;
   readonly notes?: readonly Note[];
   /** Whether notes are stored at once; else they are effects, and the test says when. */
   readonly isNoting?: boolean;
@@ -81,10 +80,12 @@ export class Driver {
   readonly #isNoting: boolean;
 
   constructor(tools: readonly string[] = ["get_location"], options: DriverOptions = {}) {
-    const { isSure = true, notes = [], isNoting = true } = options;
+    const { notes = [], isNoting = true } = options;
     this.#isNoting = isNoting;
-    this.session = new Session({ threadId: "t", agent: "assistant", presence: presenceOf(tools) });
-    this.session.begin({ clientId: "me", isSure }, notes, this.now);
+    let claims = 0;
+    const newId = (kind: string) => `${kind}-${++claims}`;
+    this.session = new Session({ threadId: "t", agent: "assistant", presence: presenceOf(tools), newId });
+    this.note(this.session.begin("me", notes, this.now));
   }
 
   get snapshot(): Snapshot {

@@ -14,10 +14,8 @@ const PING_MS = 5_000;
 interface ModelCall {
   readonly call: Call;
   readonly isIdempotent: boolean;
-  /** All claims there were, the newest last. */
+  /** The ids of all claims there were, the newest last. */
   readonly claims: string[];
-  /** The connection that made the newest one. */
-  claimer?: FakeConnection;
   /** Until then an offer is to be taken, or a claim renewed. */
   until: number;
   result?: ToolResult;
@@ -109,7 +107,7 @@ export class ModelServer {
       case "call.progress":
       case "call.settle":
       case "call.release":
-        return this.#call(method, params, page, connection);
+        return this.#call(method, params, page);
       default:
         return {};
     }
@@ -119,38 +117,45 @@ export class ModelServer {
     method: "call.claim" | "call.progress" | "call.settle" | "call.release",
     params: Record<string, unknown>,
     page: string,
-    connection: FakeConnection,
   ): object | string {
     const model = this.calls.get(String(params["interrupt_id"]));
     if (model === undefined) return "not_found";
     if (model.result !== undefined) return "call_settled";
     const { call, claims } = model;
-    const claimId = params["claim_id"];
+    const claimId = params["claim_id"] as string;
     const isOurs = call.client_id === page;
+    const isOffered = call.state === "offered" && isOurs;
     const isProven = call.state === "claimed" && claimId === claims.at(-1);
-    const isFirst = claimId === undefined && isOurs && (call.state === "offered" || !model.claimer?.isOpen);
     if (method === "call.settle") {
       // A late answer counts, unless somebody else has claimed the call since.
-      const wasOurs = call.state !== "claimed" && claims.includes(String(claimId));
+      const wasOurs = call.state !== "claimed" && claims.includes(claimId);
       if (!isProven && !wasOurs) return "claim_lost";
       this.#end(model, params["result"] as ToolResult);
       return { result: params["result"] as object };
     }
     if (method === "call.release") {
-      if (!isProven && !isFirst) return "claim_lost";
-      if (params["started"] === true) this.#lose(model);
-      else this.#offer(model, page);
+      const isForgotten = call.state === "claimed" && isOurs && claimId === undefined;
+      const isStarted = params["started"] === true;
+      if (isStarted && (isProven || isForgotten)) this.#lose(model);
+      else if (!isStarted && (isProven || (isOffered && claimId === undefined))) this.#offer(model, page);
+      else return "claim_lost";
       return {};
     }
-    if (!isProven && !(isFirst && method === "call.claim")) return "claim_lost";
+    const isFree = method === "call.claim" && (call.state === "open" || isOffered);
+    if (!isProven && !isFree) return "claim_lost";
     model.until = this.#clock.now() + LEASE_MS;
-    if (isFirst) {
-      model.claimer = connection;
-      claims.push(`${call.interrupt_id}/${claims.length + 1}`);
-      Object.assign(call, { state: "claimed" });
+    if (!isProven) {
+      const isTaken = [...this.calls.values()].some(
+        (other) => other !== model && other.claims.includes(claimId),
+      );
+      if (claimId === undefined || isTaken) throw new Error(`${claimId} does not name this claim alone`);
+      claims.push(claimId);
+    }
+    if (!isProven || !isOurs) {
+      Object.assign(call, { state: "claimed", client_id: page });
       this.#publish("calls", { event: "claimed", interrupt_id: call.interrupt_id, client_id: page });
     }
-    return { ...call, claim_id: claims.at(-1), lease_ms: LEASE_MS };
+    return { ...call, lease_ms: LEASE_MS };
   }
 
   #start(runId: string, input: unknown): object {

@@ -1,22 +1,128 @@
 import { describe, expect, test } from "vitest";
 import type { Effect } from "../src/core/effects.ts";
-import { claimOf, Driver, noteOf, openCall, SUCCESS } from "./messages.ts";
+import type { Note } from "../src/core/note.ts";
+import type { Call } from "../src/wire/messages.ts";
+import { claimOf, Driver, noteOf, openCall, presenceOf, SUCCESS } from "./messages.ts";
 
 const failed = (code: string) => ({ status: "error", error: { code, message: code } }) as const;
 const types = (effects: Effect[]) => effects.map(({ type }) => type);
 const offered = { event: "offered", interrupt_id: "i1", client_id: "me" };
+const released = { event: "released", interrupt_id: "i1" };
 const methods = (driver: Driver) => driver.sent.map(({ method }) => method);
 
-/** A page whose journal takes its time. */
-function slow(): Driver {
+/** A page whose journal takes its time, and that is about to ask for a call. */
+function asking(): Driver {
   const driver = new Driver(undefined, { isNoting: false }).welcome();
   driver.event("calls", { event: "opened", ...openCall() });
   return driver;
 }
 
-describe("a call", () => {
-  test("is noted as started before its body runs", () => {
+/** A page whose journal takes its time, and that has asked for a call. */
+function slow(): Driver {
+  const driver = asking();
+  driver.noted();
+  return driver;
+}
+
+describe("a call that is offered", () => {
+  const forget = { type: "forget", interruptId: "i1" };
+
+  test("is noted as asked for before it is claimed, under a new id", () => {
+    const driver = new Driver(undefined, { isNoting: false }).welcome();
+    const note = {
+      threadId: "t",
+      interruptId: "i1",
+      claimId: "claim-1",
+      clientId: "me",
+      name: "get_location",
+      toolCallId: "c1",
+      startedAt: driver.now,
+      asked: true,
+    };
+    expect(driver.event("calls", { event: "opened", ...openCall() })).toEqual([{ type: "note", note }]);
+    driver.event("calls", offered);
+    expect(driver.sent).toEqual([]);
+    expect(driver.noted()).toEqual([]);
+    expect(driver.sent).toMatchObject([
+      { method: "call.claim", params: { interrupt_id: "i1", claim_id: "claim-1" } },
+    ]);
+    expect(driver.noted()).toEqual([]);
+    expect(driver.count("call.claim")).toBe(1);
+  });
+
+  test.each([
+    ["offered to another", { ...offered, client_id: "other" }],
+    ["released", released],
+    ["claimed by another", { event: "claimed", interrupt_id: "i1", client_id: "other" }],
+    ["ended", { event: "cancelled", ...claimOf(openCall()), result: failed("cancelled") }],
+  ])("and %s while that is being noted is forgotten", (_what, event) => {
+    const driver = asking();
+    expect(driver.event("calls", event)).toEqual([forget]);
+    expect(driver.noted()).toEqual([]);
+    expect(driver.sent).toEqual([]);
+  });
+
+  test("anew while the first note is being forgotten is noted under another id", () => {
+    const driver = asking();
+    driver.event("calls", released);
+    driver.event("calls", offered);
+    expect(driver.noted(driver.notes[0])).toEqual([]);
+    expect(driver.sent).toEqual([]);
+    driver.noted();
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-2" });
+  });
+
+  test("and stopped while that is being noted is forgotten", () => {
+    const driver = asking();
+    expect(driver.note(driver.session.stop("ticket"))).toEqual([forget]);
+    expect(driver.noted()).toEqual([]);
+    expect(driver.count("call.claim")).toBe(0);
+  });
+
+  test.each([true, false])(
+    "is claimed if it still is after a lost connection (noted meanwhile: %s)",
+    (isNoted) => {
+      const driver = asking();
+      driver.close();
+      if (isNoted) expect(driver.noted()).toEqual([]);
+      driver.open();
+      driver.subscribed([openCall()]);
+      if (!isNoted) driver.noted();
+      expect(driver.notes).toHaveLength(1);
+      expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+    },
+  );
+
+  test.each([[], [openCall({ state: "open" })], [openCall({ state: "offered", client_id: "other" })]])(
+    "is forgotten if it is not any more after a lost connection (%j)",
+    (...calls) => {
+      const driver = asking();
+      driver.close();
+      driver.open();
+      expect(driver.subscribed(calls)).toEqual([forget]);
+      expect(driver.noted()).toEqual([]);
+      expect(driver.count("call.claim")).toBe(0);
+    },
+  );
+
+  test.each(["call_settled", "not_found", "claim_lost", "invalid_argument"])(
+    "and refused is forgotten (%s)",
+    (code) => {
+      expect(slow().refuse("call.claim", code)).toEqual([forget]);
+    },
+  );
+
+  test("and given back because the tool has gone is forgotten", () => {
     const driver = slow();
+    driver.session.announce({ ...presenceOf([]) });
+    expect(driver.reply("call.claim", claimOf(openCall()))).toEqual([forget]);
+  });
+});
+
+describe("a call", () => {
+  test("is noted as begun before its body runs", () => {
+    const driver = slow();
+    driver.now += 2;
     expect(driver.reply("call.claim", claimOf(openCall()))).toEqual([
       {
         type: "note",
@@ -90,9 +196,11 @@ describe("a call", () => {
     driver.reply("call.claim", claimOf(openCall()));
     driver.event("calls", { event: "claimed", interrupt_id: "i1", client_id: "other" });
     driver.event("calls", offered);
-    driver.reply("call.claim", claimOf(openCall(), "claim-2"));
-    expect(driver.noted(driver.notes[0])).toEqual([]);
-    expect(types(driver.noted(driver.notes[1]))).toEqual(["tool", "execute"]);
+    driver.noted();
+    driver.reply("call.claim", claimOf(openCall()));
+    for (const note of driver.notes.slice(0, -1)) expect(driver.noted(note)).toEqual([]);
+    expect(types(driver.noted())).toEqual(["tool", "execute"]);
+    expect(driver.notes.map(({ claimId }) => claimId)).toEqual(["claim-1", "claim-1", "claim-2", "claim-2"]);
   });
 
   test("keeps its claim while it is being noted", () => {
@@ -187,10 +295,10 @@ describe("a result that a page which is gone has left", () => {
 
 describe("a call that a page which is gone has begun", () => {
   const found = (name = "get_location") =>
-    new Driver(undefined, { notes: [noteOf({ clientId: "gone", name })], isNoting: false });
+    new Driver(undefined, { notes: [noteOf({ claimId: "noted", clientId: "gone", name })], isNoting: false });
   const giveBack = {
     interrupt_id: "i1",
-    claim_id: "claim-1",
+    claim_id: "noted",
     started: true,
     reason: "the page is gone",
   };
@@ -212,8 +320,10 @@ describe("a call that a page which is gone has begun", () => {
     driver.refuse("state.get", "not_found");
     driver.subscribed([openCall({ state: "open" })]);
     driver.event("calls", offered);
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
-    driver.reply("call.claim", claimOf(openCall(), "claim-2"));
+    driver.noted();
+    // Not the claim that the other page has noted.
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+    driver.reply("call.claim", claimOf(openCall()));
     expect(types(driver.noted())).toEqual(["tool", "execute"]);
   });
 
@@ -225,6 +335,7 @@ describe("a call that a page which is gone has begun", () => {
     driver.event("calls", offered);
     expect(driver.count("call.claim")).toBe(0);
     driver.reply("call.release", {});
+    driver.noted();
     expect(driver.count("call.claim")).toBe(1);
   });
 
@@ -250,26 +361,108 @@ describe("a call that a page which is gone has begun", () => {
   });
 });
 
-describe("a call that is claimed by our id and not noted", () => {
-  const claimed = openCall({ state: "claimed", client_id: "me" });
-
-  test("was never begun, where the journal knows: it is claimed again, and runs", () => {
-    const driver = new Driver().welcome();
-    driver.close();
+describe("a call that a page which is gone has asked for", () => {
+  const note = noteOf({ claimId: "noted", clientId: "gone", asked: true });
+  const forget = { type: "forget", interruptId: "i1" };
+  const found = (call?: Call, fields: Partial<Note> = {}) => {
+    const driver = new Driver(undefined, { notes: [{ ...note, ...fields }], isNoting: false });
     driver.open();
-    driver.subscribed([claimed]);
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1" });
-    expect(types(driver.reply("call.claim", claimOf(claimed)))).toEqual(["tool", "execute"]);
-  });
+    driver.refuse("state.get", "not_found");
+    driver.noted();
+    return { driver, effects: driver.subscribed(call === undefined ? [] : [call]) };
+  };
+  const claim = { interrupt_id: "i1", claim_id: "noted" };
 
-  test("may have begun, where the journal does not know: it is given back as started (L8)", () => {
-    const driver = new Driver(undefined, { isSure: false }).welcome();
-    driver.close();
+  test("is noted as asked for by us before it is claimed", () => {
+    const driver = new Driver(undefined, { notes: [note], isNoting: false });
+    expect(driver.notes).toEqual([{ ...note, clientId: "me" }]);
     driver.open();
-    driver.subscribed([claimed]);
+    expect(driver.last("client.announce").params).toMatchObject({ client_id: "me", replaces: ["gone"] });
+    driver.refuse("state.get", "not_found");
+    driver.subscribed([openCall({ state: "claimed", client_id: "gone" })]);
     expect(driver.count("call.claim")).toBe(0);
-    expect(driver.last("call.release").params).toMatchObject({ interrupt_id: "i1", started: true });
+    driver.noted();
+    expect(driver.last("call.claim").params).toEqual(claim);
   });
+
+  test.each([
+    ["and that was granted", openCall({ state: "claimed", client_id: "gone" })],
+    ["and that is offered to us", openCall()],
+    ["and that we have claimed since", openCall({ state: "claimed", client_id: "me" })],
+    // Who has noted what the page before it had, and died before it claimed.
+    ["and a page before that", openCall({ state: "claimed", client_id: "long gone" })],
+  ])("%s is claimed again, noted as begun by us, and runs", (_what, call) => {
+    const { driver, effects } = found(call);
+    expect(effects).toEqual([]);
+    expect(driver.last("call.claim").params).toEqual(claim);
+    expect(driver.count("call.release")).toBe(0);
+    const { asked, ...begun } = { ...note, clientId: "me", startedAt: driver.now };
+    expect(driver.reply("call.claim", claimOf(call))).toEqual([{ type: "note", note: begun }]);
+    const [, execute] = driver.noted();
+    expect(execute).toEqual({ type: "execute", call: claimOf(call) });
+    driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
+    driver.noted();
+    expect(driver.last("call.settle").params).toEqual({ ...claim, result: SUCCESS });
+  });
+
+  test("under our own id is claimed again", () => {
+    const { driver } = found(openCall({ state: "claimed", client_id: "me" }), { clientId: "me" });
+    expect(driver.last("call.claim").params).toEqual(claim);
+  });
+
+  test("is claimed again after each lost connection", () => {
+    const { driver } = found(openCall({ state: "claimed", client_id: "gone" }));
+    for (const client_id of ["gone", "me"]) {
+      driver.close();
+      driver.open();
+      driver.subscribed([openCall({ state: "claimed", client_id })]);
+      expect(driver.last("call.claim").params).toEqual(claim);
+    }
+    expect(driver.count("call.claim")).toBe(3);
+  });
+
+  test.each(["call_settled", "not_found", "claim_lost"])("is forgotten when it is too late (%s)", (code) => {
+    const { driver } = found(openCall({ state: "claimed", client_id: "gone" }));
+    expect(driver.refuse("call.claim", code)).toEqual([forget]);
+  });
+
+  test.each([
+    ["is over", undefined],
+    ["is open", openCall({ state: "open" })],
+    ["is offered to another", openCall({ state: "offered", client_id: "other" })],
+  ])("and that %s is forgotten; another offer is another claim", (_what, call) => {
+    const { driver, effects } = found(call);
+    expect(effects).toEqual([forget]);
+    expect(driver.sent.filter(({ method }) => method.startsWith("call."))).toEqual([]);
+    if (call === undefined) return;
+    driver.event("calls", offered);
+    driver.noted();
+    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
+  });
+
+  test("with a tool that this page lacks is given up", () => {
+    const driver = new Driver([], { notes: [note], isNoting: false });
+    driver.noted();
+    driver.open();
+    driver.refuse("state.get", "not_found");
+    driver.subscribed([openCall({ state: "claimed", client_id: "gone" })]);
+    expect(driver.reply("call.claim", claimOf(openCall()))).toEqual([forget]);
+    expect(driver.last("call.release").params).toEqual({ ...claim, reason: "not_implemented" });
+  });
+});
+
+test("a call that is claimed by our id, of which nothing is noted, is given back as started (L8)", () => {
+  const driver = new Driver(undefined, { isNoting: false }).welcome();
+  driver.close();
+  driver.open();
+  driver.subscribed([openCall({ state: "claimed", client_id: "me" })]);
+  const reason = "the page is gone";
+  expect(driver.last("call.release").params).toEqual({ interrupt_id: "i1", started: true, reason });
+  // It may run again, the server says.
+  driver.event("calls", offered);
+  driver.refuse("call.release", "claim_lost");
+  driver.noted();
+  expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i1", claim_id: "claim-1" });
 });
 
 describe("closing the thread", () => {
@@ -282,10 +475,28 @@ describe("closing the thread", () => {
     return driver.note(driver.session.close());
   };
 
-  test("gives back what is being claimed", () => {
-    const driver = slow();
-    expect(types(close(driver))).toEqual(["drop"]);
+  test("declines what is to be claimed", () => {
+    const driver = asking();
+    expect(types(close(driver))).toEqual(["forget", "drop"]);
     expect(driver.sent.map(({ method, params }) => ({ method, params }))).toEqual([release({})]);
+    expect(driver.noted()).toEqual([]);
+    expect(driver.count("call.claim")).toBe(0);
+  });
+
+  test("gives back what is being claimed, and does not claim it anew", () => {
+    const driver = slow();
+    driver.event("calls", released);
+    driver.event("calls", offered);
+    expect(types(close(driver))).toEqual(["forget", "drop"]);
+    expect(driver.sent.map(({ method, params }) => ({ method, params }))).toEqual([
+      release({ claim_id: "claim-1" }),
+    ]);
+  });
+
+  test("leaves the note of what was claimed on a connection that is lost", () => {
+    const driver = slow();
+    driver.close();
+    expect(types(close(driver))).toEqual(["drop"]);
   });
 
   test("gives back what is being noted, which never runs", () => {
@@ -319,8 +530,8 @@ describe("closing the thread", () => {
     expect(driver.noted()).toEqual([]);
   });
 
-  test("leaves notes of pages that are gone", () => {
-    const driver = new Driver(undefined, { notes: [noteOf()], isNoting: false });
+  test.each([{}, { asked: true } as const])("leaves notes of pages that are gone (%j)", (fields) => {
+    const driver = new Driver(undefined, { notes: [noteOf(fields)], isNoting: false });
     driver.open();
     expect(types(close(driver))).toEqual(["drop"]);
     expect(driver.sent).toEqual([]);

@@ -37,13 +37,14 @@ export async function page({ welcome = {}, ...options }: PageOptions = {}) {
   return { server, clock, client, thread, connection, heard };
 }
 
-/** Opens a call and grants the page's claim. */
-export async function grant(connection: FakeConnection, fields: Partial<Call> = {}): Promise<void> {
+/** Opens a call and grants the page's claim; returns its id. */
+export async function grant(connection: FakeConnection, fields: Partial<Call> = {}): Promise<string> {
   const call = openCall(fields);
   connection.event("calls", { event: "opened", ...call });
   const claim = await connection.take("call.claim");
   connection.reply(claim, claimOf(call));
   await quiet();
+  return claim.params.claim_id;
 }
 
 /** A tool whose body ends when the test says so. */

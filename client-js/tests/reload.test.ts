@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { MemoryJournal, quiet } from "../src/testing/index.ts";
+import { type FakeConnection, MemoryJournal, quiet } from "../src/testing/index.ts";
 import { Browser, type Tab } from "./browser.ts";
 import { claimOf, noteOf, openCall, SUCCESS } from "./messages.ts";
 import { held } from "./page.ts";
@@ -17,15 +17,25 @@ async function setUp() {
 }
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
+type Held = ReturnType<typeof held>;
 
 /** A call is offered to the page, and the page claims it. */
 async function offer({ connection, clientId }: Pick<SetUp, "connection" | "clientId">) {
   const call = openCall({ client_id: clientId });
   connection.event("calls", { event: "opened", ...call });
-  return { call, claim: await connection.take("call.claim") };
+  return { call, claim: await connection.next("call.claim") };
 }
 
-/** The body runs, and the page has noted so. */
+/** The page has claimed a call, and is reloaded before it has noted that it begins. */
+async function claimed() {
+  const page = await setUp();
+  const { call, claim } = await offer(page);
+  page.connection.silence();
+  page.connection.reply(claim, claimOf(call));
+  return { ...page, claim };
+}
+
+/** The body runs, and the page has noted so. Returns the claim's id. */
 async function start({ body, ...page }: SetUp) {
   const { call, claim } = await offer(page);
   const begun = new Promise<void>((resolve) => {
@@ -33,6 +43,21 @@ async function start({ body, ...page }: SetUp) {
   });
   page.connection.reply(claim, claimOf(call));
   await begun;
+  return claim.params.claim_id;
+}
+
+/** The page claims the call that the one before it had claimed, and answers it. */
+async function finish(
+  connection: FakeConnection,
+  { claim }: Awaited<ReturnType<typeof claimed>>,
+  body: Held,
+) {
+  const again = await connection.next("call.claim");
+  expect(again.params).toEqual(claim.params);
+  connection.reply(again, claimOf(openCall()));
+  body.end("done");
+  const settle = await connection.next("call.settle");
+  expect(settle.params).toMatchObject({ claim_id: claim.params.claim_id, result: { value: "done" } });
 }
 
 /** What the next page finds when it comes: the call as the server has it. */
@@ -72,21 +97,35 @@ describe("a page that is reloaded", () => {
     expect((await next.connected()).clientId).toBe(clientId);
   });
 
-  test("before it had noted the claim executes the call, once", async () => {
+  test("has noted a call before it asks for it", async () => {
     const page = await setUp();
-    const { call, claim } = await offer(page);
-    page.connection.silence();
-    page.connection.reply(claim, claimOf(call));
+    const { claim } = await offer(page);
+    const { claim_id } = claim.params;
+    expect(await notes(page.browser)).toMatchObject([{ interruptId: "i1", claimId: claim_id, asked: true }]);
+  });
+
+  test("before it had noted that it begins executes the call, once", async () => {
+    const page = await claimed();
     const again = held();
     const { connection } = await page.tab.reload({ tools: [again.tool] }).connected();
     await connection.welcome(held_by(page.clientId));
-    const reclaim = await connection.next("call.claim");
-    expect(reclaim.params).toEqual({ interrupt_id: "i1" });
-    connection.reply(reclaim, claimOf(call, "claim-2"));
-    again.end("done");
-    const settle = await connection.next("call.settle");
-    expect(settle.params).toMatchObject({ claim_id: "claim-2", result: { value: "done" } });
+    await finish(connection, page, again);
     expect([page.body.started, again.started].map(({ length }) => length)).toEqual([0, 1]);
+  });
+
+  test("and whose journal is lost gives the call back as started (L8)", async () => {
+    const page = await claimed();
+    await new Promise((resolve) => {
+      page.browser.indexedDB.deleteDatabase("farside").onsuccess = resolve;
+    });
+    const { connection, clientId } = await page.tab.reload().connected();
+    expect(clientId).toBe(page.clientId);
+    await connection.welcome(held_by(clientId));
+    expect((await connection.take("call.release")).params).toMatchObject({
+      interrupt_id: "i1",
+      started: true,
+    });
+    expect(connection.unread).toEqual([]);
   });
 
   test("is not needed to leave nothing behind: a call that ends while it is noted never runs", async () => {
@@ -104,13 +143,13 @@ describe("a page that is reloaded", () => {
 
   test("while the body ran gives the call back as started, and does not execute it (L8)", async () => {
     const page = await setUp();
-    await start(page);
+    const claim_id = await start(page);
     const again = held();
     const { connection } = await page.tab.reload({ tools: [again.tool] }).connected();
     await connection.take("client.announce");
     await connection.take("state.get");
     const release = await connection.take("call.release");
-    expect(release.params).toMatchObject({ interrupt_id: "i1", claim_id: "claim-1", started: true });
+    expect(release.params).toMatchObject({ interrupt_id: "i1", claim_id, started: true });
     expect(await notes(page.browser)).toMatchObject([{ interruptId: "i1", clientId: page.clientId }]);
     connection.reply(release, {});
     expect(await notes(page.browser)).toEqual([]);
@@ -119,7 +158,7 @@ describe("a page that is reloaded", () => {
 
   test("while the body ran executes the call again if the server offers it again", async () => {
     const page = await setUp();
-    await start(page);
+    const claim_id = await start(page);
     const again = held();
     const next = page.tab.reload({ tools: [again.tool] });
     const { connection } = await next.connected();
@@ -132,15 +171,16 @@ describe("a page that is reloaded", () => {
       calls: [openCall({ client_id: page.clientId })],
     });
     const claim = await connection.next("call.claim");
-    connection.reply(claim, claimOf(openCall(), "claim-2"));
+    expect(claim.params.claim_id).not.toBe(claim_id);
+    connection.reply(claim, claimOf(openCall()));
     again.end("done");
-    expect((await connection.next("call.settle")).params).toMatchObject({ claim_id: "claim-2" });
+    expect((await connection.next("call.settle")).params.claim_id).toBe(claim.params.claim_id);
     expect(next.heard.map(({ phase }) => phase)).toEqual(["start", "success"]);
   });
 
   test("after the body had ended sends its result, and does not execute it again", async () => {
     const page = await setUp();
-    await start(page);
+    const claim_id = await start(page);
     page.body.end("done");
     await page.connection.next("call.settle");
     const again = held();
@@ -148,7 +188,7 @@ describe("a page that is reloaded", () => {
     const { connection } = await next.connected();
     const settle = connection.received.find(({ method }) => method === "call.settle");
     const result = { status: "success", value: "done" } as const;
-    expect(settle?.params).toEqual({ interrupt_id: "i1", claim_id: "claim-1", result });
+    expect(settle?.params).toEqual({ interrupt_id: "i1", claim_id, result });
     // That the answer had been stored already is as good.
     connection.refuse(settle as never, "call_settled");
     expect(await notes(page.browser)).toEqual([]);
@@ -195,11 +235,11 @@ describe("a page that is gone", () => {
   /** Leaves a result behind, and a call in the middle of its execution. */
   const leave = async () => {
     const page = await setUp();
-    await start(page);
+    const claim_id = await start(page);
     page.body.end("done");
     await page.connection.next("call.settle");
     page.tab.crash();
-    return page;
+    return { ...page, claim_id };
   };
   const settles = ({ received }: { received: readonly { method: string }[] }) =>
     received.filter(({ method }) => method === "call.settle");
@@ -209,9 +249,47 @@ describe("a page that is gone", () => {
     const { connection, clientId } = await page.browser.open().connected();
     expect(clientId).not.toBe(page.clientId);
     const [settle] = settles(connection);
-    expect(settle).toMatchObject({ params: { interrupt_id: "i1", claim_id: "claim-1" } });
+    expect(settle).toMatchObject({ params: { interrupt_id: "i1", claim_id: page.claim_id } });
     connection.reply(settle as never, { result: SUCCESS });
     expect(await notes(page.browser)).toEqual([]);
+  });
+
+  test("has a call that it had not begun executed by another tab, once", async () => {
+    const page = await claimed();
+    page.tab.crash();
+    const again = held();
+    const { connection, clientId } = await page.browser.open({ tools: [again.tool] }).connected();
+    expect(clientId).not.toBe(page.clientId);
+    await connection.welcome(held_by(page.clientId));
+    await finish(connection, page, again);
+    expect([page.body.started, again.started].map(({ length }) => length)).toEqual([0, 1]);
+  });
+
+  test("has a call that it had not begun left alone by other tabs as long as it lives", async () => {
+    const page = await claimed();
+    const { connection } = await page.browser.open().connected();
+    await connection.welcome(held_by(page.clientId));
+    await idle(page.browser);
+    expect(connection.unread).toEqual([]);
+  });
+
+  test("has a call that the next one took on, and had begun, given back as started", async () => {
+    const page = await claimed();
+    page.tab.crash();
+    const body = held();
+    const next = page.browser.open({ tools: [body.tool] });
+    const { connection } = await next.connected();
+    await connection.welcome(held_by(page.clientId));
+    const begun = new Promise<void>((resolve) => {
+      body.begun = resolve;
+    });
+    connection.reply(await connection.next("call.claim"), claimOf(openCall()));
+    await begun;
+    next.crash();
+    const last = await page.browser.open().connected();
+    const { claim_id } = page.claim.params;
+    const release = last.connection.received.find(({ method }) => method === "call.release");
+    expect(release?.params).toMatchObject({ interrupt_id: "i1", claim_id, started: true });
   });
 
   test("has its calls dealt with by one tab only", async () => {
@@ -315,49 +393,29 @@ describe("an id", () => {
     expect((await tab.reload().connected()).clientId).not.toBe(clientId);
   });
 
-  test("is a new one when the journal of the page before is lost", async () => {
-    const { browser, tab, clientId } = await setUp();
-    await new Promise((resolve) => {
-      browser.indexedDB.deleteDatabase("farside").onsuccess = resolve;
-    });
-    expect((await tab.reload().connected()).clientId).not.toBe(clientId);
-  });
-
-  test("is a new one after the journal has stopped working", async () => {
+  test("is the same after the journal has stopped working", async () => {
     const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
     const page = await setUp();
     await new Promise((resolve) => {
       page.browser.indexedDB.deleteDatabase("farside").onsuccess = resolve;
     });
-    const items = page.tab.storage.items;
-    expect(items.size).toBe(1);
-    await start(page);
-    expect(items.size).toBe(0);
+    const claim_id = await start(page);
     expect(warned).toHaveBeenCalledOnce();
     page.body.end("done");
     const settle = await page.connection.next("call.settle");
-    expect(settle.params).toMatchObject({ claim_id: "claim-1", result: { value: "done" } });
+    expect(settle.params).toMatchObject({ claim_id, result: { value: "done" } });
+    expect((await page.tab.reload().connected()).clientId).toBe(page.clientId);
     warned.mockRestore();
   });
 });
 
 describe("a journal of the application's own", () => {
   test("that is durable carries a client id of its own over a reload", async () => {
-    const journal = Object.assign(new MemoryJournal(), { isDurable: true, isNew: false });
+    const journal = Object.assign(new MemoryJournal(), { isDurable: true });
     await journal.note(noteOf({ result: SUCCESS }));
     const browser = new Browser();
     const { connection } = await browser.open({ clientId: "me", journal }).connected();
     expect(connection.received.map(({ method }) => method)).toContain("call.settle");
-    await connection.take("client.announce");
-    connection.refuse(await connection.take("state.get"), "not_found");
-    await connection.take("call.settle");
-    connection.reply(await connection.take("subscription.subscribe"), {
-      subscription_id: "s",
-      replayed_events: 0,
-      calls: [openCall({ interrupt_id: "i2", name: "other", state: "claimed", client_id: "me" })],
-    });
-    // What is not in it was never begun.
-    expect((await connection.take("call.release")).params).toMatchObject({ reason: "not_implemented" });
   });
 
   test("that is not durable says nothing about what the id had begun before", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Session } from "../src/core/session.ts";
 import { FarsideError } from "../src/errors.ts";
-import { claimOf, Driver, event, openCall, presenceOf, WELCOME } from "./messages.ts";
+import { claimOf, Driver, event, noteOf, openCall, presenceOf, WELCOME } from "./messages.ts";
 
 const CHANNELS = ["lifecycle", "messages", "tools", "calls", "input", "custom"];
 const hello = { type: "human", content: "Hello", id: "m1" };
@@ -9,16 +9,14 @@ const submission = { runId: "run-1", messages: [hello] };
 
 function newSession(): Session {
   const presence = presenceOf(["get_location"], { focused: false });
-  return new Session({ threadId: "t", agent: "assistant", presence });
+  return new Session({ threadId: "t", agent: "assistant", presence, newId: (kind) => kind });
 }
-
-const me = { clientId: "me", isSure: true };
 
 describe("the connection", () => {
   test("is asked for, once", () => {
     const session = newSession();
     expect(session.connect(4)).toEqual([{ type: "changed" }]);
-    expect(session.begin(me, [], 5)).toEqual([
+    expect(session.begin("me", [], 5)).toEqual([
       { type: "connect", at: 5 },
       { type: "wake", at: 15_005 },
     ]);
@@ -27,7 +25,7 @@ describe("the connection", () => {
 
   test("begins with announcing and reading the state, and then subscribes from there", () => {
     const session = newSession();
-    session.begin(me, [], 0);
+    session.begin("me", [], 0);
     expect(session.opened(10)).toEqual([
       {
         type: "send",
@@ -94,7 +92,7 @@ describe("the connection", () => {
 
   test("that does not open is given up", () => {
     const session = newSession();
-    session.begin(me, [], 0);
+    session.begin("me", [], 0);
     expect(session.tick(14_999, 0.5)).toEqual([{ type: "wake", at: 15_000 }]);
     expect(session.tick(15_000, 0.5)).toEqual([
       { type: "drop" },
@@ -335,6 +333,20 @@ describe("events", () => {
   });
 });
 
+test("what the server could not give is asked for again once, by the next connection if that comes first", () => {
+  const driver = new Driver();
+  driver.open();
+  driver.refuse("state.get", "unavailable", true);
+  driver.close();
+  driver.open();
+  expect(driver.count("state.get")).toBe(2);
+  driver.reply("state.get", { values: {} });
+  driver.subscribed();
+  driver.tick(2_000);
+  expect(driver.count("state.get")).toBe(2);
+  expect(driver.count("subscription.subscribe")).toBe(1);
+});
+
 describe("submit", () => {
   const input = { messages: [hello] };
 
@@ -408,9 +420,22 @@ describe("submit", () => {
     driver.note(driver.session.submit(input, submission, "ticket"));
     expect(driver.sent).toEqual([]);
     driver.open();
-    expect(driver.sent.map(({ method }) => method)).toEqual(["client.announce", "state.get", "run.start"]);
+    expect(driver.sent.map(({ method }) => method)).toEqual(["client.announce", "run.start", "state.get"]);
     driver.refuse("state.get", "not_found");
     expect(driver.snapshot.messages).toMatchObject([{ id: "m1" }]);
+  });
+
+  test("is sent again before the state is asked for, and after what goes on without it", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit(input, submission, "ticket"));
+    driver.sent.length = 0;
+    driver.close();
+    driver.open();
+    driver.note(driver.session.reconnect(driver.now));
+    driver.open();
+    const methods = driver.sent.map(({ method }) => method);
+    expect(methods.slice(0, 3)).toEqual(["client.announce", "subscription.subscribe", "run.start"]);
+    expect(methods.slice(3)).toEqual(["client.announce", "run.start", "state.get"]);
   });
 
   test("is sent again, as it was, until it is answered", () => {
@@ -425,6 +450,132 @@ describe("submit", () => {
     driver.close();
     driver.open();
     expect(driver.count("run.start")).toBe(2);
+  });
+
+  const run = (run_id: string, status: "running" | "completed" | "failed" = "running") => {
+    return { run_id, assistant_id: "assistant", status };
+  };
+  const running = (run_id: string, more: object = {}) => ({ event: "running", run_id, ...more });
+  const cancelled = (run_id: string) => ({ event: "interrupted", run_id, code: "cancelled" });
+
+  test("while the thread is loaded is at work until its own run ends, whatever the one before does (F28)", () => {
+    const driver = new Driver();
+    driver.open();
+    const statuses: string[] = [];
+    const steps = [
+      () => driver.note(driver.session.submit(input, submission, "ticket")),
+      () => driver.reply("state.get", { values: {}, run: run("run-0") }, 0),
+      () => driver.reply("run.start", { run_id: "run-1" }, 5),
+      () => driver.reply("subscription.subscribe", { subscription_id: "s", replayed_events: 3 }, 3),
+      () => driver.event("lifecycle", running("run-0")),
+      () => driver.event("lifecycle", cancelled("run-0")),
+      () => driver.event("lifecycle", running("run-1", { input })),
+    ];
+    for (const step of steps) {
+      step();
+      statuses.push(driver.snapshot.status);
+    }
+    expect(new Set(statuses)).toEqual(new Set(["running"]));
+    expect(driver.snapshot.messages).toMatchObject([{ id: "m1" }]);
+    driver.event("lifecycle", { event: "completed", run_id: "run-1" });
+    expect(driver.snapshot.status).toBe("idle");
+  });
+
+  test.each(["completed", "failed"])(
+    "is at work until the run's first event, which may be its end (%s)",
+    (ended) => {
+      const driver = new Driver().welcome();
+      driver.note(driver.session.submit(input, submission, "ticket"));
+      driver.reply("run.start", { run_id: "run-1" });
+      driver.event("lifecycle", { event: ended, run_id: "run-0" });
+      driver.event("lifecycle", { event: "completed", run_id: "run-1" }, ["a", "b"]);
+      expect(driver.snapshot.status).toBe("running");
+      driver.event("lifecycle", { event: ended, run_id: "run-1" });
+      expect(driver.snapshot.status).toBe(ended === "failed" ? "failed" : "idle");
+    },
+  );
+
+  test("whose run was told of before the reply is at work for as long as that is", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit(input, submission, "ticket"));
+    driver.event("lifecycle", running("run-1", { input }));
+    driver.event("lifecycle", running("run-2"));
+    driver.reply("run.start", { run_id: "run-1" });
+    driver.event("lifecycle", { event: "completed", run_id: "run-2" });
+    expect(driver.snapshot.status).toBe("idle");
+  });
+
+  describe("and accepted, before messages were lost,", () => {
+    const accepted = () => {
+      const driver = new Driver().welcome();
+      driver.note(driver.session.submit(input, submission, "ticket"));
+      driver.reply("run.start", { run_id: "run-1" });
+      driver.ping(1);
+      driver.open();
+      return driver;
+    };
+
+    test("is at work if the state says so", () => {
+      const driver = accepted();
+      driver.reply("state.get", { values: {}, run: run("run-1") });
+      driver.subscribed();
+      expect(driver.snapshot).toMatchObject({ status: "running", messages: [{ id: "m1" }] });
+      driver.event("lifecycle", running("run-1", { input }));
+      expect(driver.snapshot).toMatchObject({ status: "running", messages: [{ id: "m1" }] });
+      driver.event("lifecycle", { event: "completed", run_id: "run-1" });
+      expect(driver.snapshot.status).toBe("idle");
+    });
+
+    test("waits for its turn if the state says so", () => {
+      const driver = accepted();
+      const queued = [{ run_id: "run-1", assistant_id: "assistant", input }];
+      driver.reply("state.get", { values: {}, run: run("run-0"), queued });
+      expect(driver.snapshot).toMatchObject({
+        status: "running",
+        messages: [],
+        queued: [{ runId: "run-1" }],
+      });
+      driver.event("lifecycle", running("run-1", { input }));
+      driver.event("lifecycle", { event: "completed", run_id: "run-1" });
+      expect(driver.snapshot).toMatchObject({ status: "idle", messages: [{ id: "m1" }] });
+    });
+
+    test.each([
+      ["the newest that ended", run("run-1", "completed")],
+      ["followed by another one", run("run-2", "completed")],
+    ])("is over if the run is %s", (_what, run) => {
+      const driver = accepted();
+      driver.reply("state.get", { values: { messages: [hello] }, run });
+      expect(driver.snapshot).toMatchObject({ status: "idle", messages: [{ id: "m1" }] });
+    });
+
+    test("is over if the state knows neither the run nor its message", () => {
+      const driver = accepted();
+      driver.reply("state.get", { values: {}, run: run("run-2", "failed") });
+      expect(driver.snapshot).toMatchObject({ status: "failed", messages: [] });
+    });
+  });
+
+  test("and not answered yet is shown when the state does not tell of it, and at work", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit(input, submission, "ticket"));
+    driver.ping(1);
+    driver.open();
+    driver.reply("state.get", { values: {}, run: run("run-0", "completed") });
+    expect(driver.snapshot).toMatchObject({ status: "running", messages: [{ id: "m1" }] });
+    driver.refuse("run.start", "run_active");
+    expect(driver.snapshot).toMatchObject({ status: "idle", messages: [], error: { code: "run_active" } });
+  });
+
+  test("and not answered yet is over when the state says so, and stays so when it is answered", () => {
+    const driver = new Driver().welcome();
+    driver.note(driver.session.submit(input, submission, "ticket"));
+    driver.ping(1);
+    driver.open();
+    driver.reply("state.get", { values: { messages: [hello] }, run: run("run-1", "completed") });
+    expect(driver.snapshot).toMatchObject({ status: "idle", messages: [{ id: "m1" }] });
+    driver.reply("run.start", { run_id: "run-1" });
+    expect(driver.snapshot.status).toBe("idle");
   });
 
   test("takes any input", () => {
@@ -453,6 +604,16 @@ describe("stop", () => {
     expect(driver.last("run.cancel").params).toEqual({ run_id: "run-1" });
   });
 
+  test("names the run under way, and one that was accepted and not told of", () => {
+    const driver = new Driver().welcome();
+    driver.event("lifecycle", { event: "running", run_id: "run-0" });
+    driver.note(driver.session.submit({}, submission, "a"));
+    driver.reply("run.start", { run_id: "run-1" });
+    driver.note(driver.session.stop("b"));
+    const runs = driver.sent.filter(({ method }) => method === "run.cancel").map(({ params }) => params);
+    expect(runs).toEqual([{ run_id: "run-0" }, { run_id: "run-1" }]);
+  });
+
   test("is content when nothing runs", () => {
     const driver = new Driver().welcome();
     driver.note(driver.session.stop("ticket"));
@@ -471,7 +632,7 @@ describe("stop", () => {
       { type: "abort", interruptId: "i1", reason: { code: "cancelled" } },
       { type: "tool", event: { phase: "cancelled", error: { code: "cancelled" } } },
     ]);
-    expect(driver.last("call.claim").params).toEqual({ interrupt_id: "i2" });
+    expect(driver.last("call.claim").params).toMatchObject({ interrupt_id: "i2" });
     expect(driver.reply("call.claim", claimOf(openCall({ interrupt_id: "i2" })))).toEqual([]);
     expect(driver.note(driver.session.bodyFinished("i1", { status: "success", value: 1 }, 0))).toEqual([]);
     expect(driver.count("call.settle")).toBe(0);
@@ -575,6 +736,23 @@ describe("announce", () => {
     const tools = [{ name: "a", permissions: ["geolocation"] }];
     driver.note(driver.session.announce({ ...presenceOf([]), tools } as never));
     expect(driver.last("client.announce").params).toMatchObject({ tools });
+  });
+
+  test("names the pages that are gone, for whose calls this one answers, each time", () => {
+    const notes = ["me", "one", "two", "one"].map((clientId, index) =>
+      noteOf({ clientId, interruptId: `i${index}` }),
+    );
+    const driver = new Driver([], { notes });
+    driver.open();
+    driver.note(driver.session.announce(presenceOf(["a"])));
+    const announced = driver.sent.filter(({ method }) => method === "client.announce");
+    expect(announced.map(({ params }) => params)).toMatchObject([
+      { client_id: "me", replaces: ["me", "one", "two"] },
+      { client_id: "me", replaces: ["me", "one", "two"] },
+    ]);
+    const alone = new Driver();
+    alone.open();
+    expect(alone.last("client.announce").params).not.toHaveProperty("replaces");
   });
 
   test("that the server refuses shows", () => {

@@ -110,7 +110,6 @@ describe("playTranscript", () => {
     },
   });
   const call = { interrupt_id: "i", tool_call_id: "c", name: "add", args: { bytes: { $bytes: "AQI" } } };
-  const claim = { ...call, claim_id: "claim-1" };
   const hello = [
     { do: "connect" },
     { client: { id: 1, method: "client.announce", params: announce } },
@@ -122,8 +121,8 @@ describe("playTranscript", () => {
   ];
   const called = [
     event(1, "calls", { event: "opened", ...call, run_id: "r", state: "offered", client_id: "me" }),
-    { client: { id: 4, method: "call.claim", params: { interrupt_id: "i" } } },
-    { server: { type: "success", id: 4, result: { ...claim, lease_ms: 30_000 } } },
+    { client: { id: 4, method: "call.claim", params: { interrupt_id: "i", claim_id: "claim-1" } } },
+    { server: { type: "success", id: 4, result: { ...call, lease_ms: 30_000 } } },
   ];
   const body = { name: "add", args: { bytes: { $bytes: "AQI" } } };
   const settled = (id: number, result: object) => ({

@@ -124,7 +124,7 @@ describe("messages.json", () => {
     const read = JSON_CODEC.decode(JSON.stringify(message));
     if (!isServerMessage(read)) throw new Error("it is not");
     const presence = { tools: [], visible: true, focused: false, permissions: {} };
-    const session = new Session({ threadId: "t", agent: "a", presence });
+    const session = new Session({ threadId: "t", agent: "a", presence, newId: (kind) => kind });
     session.opened(0);
     // Replies belong to commands, which nobody has sent here.
     session.receive("id" in read ? { ...read, id: 1_000 } : read, 0);

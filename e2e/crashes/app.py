@@ -67,10 +67,10 @@ async def harness(_request: Request) -> Response:
     return FileResponse(HERE.parent / "browser/page/harness.js")
 
 
-def make_app(grace_ms: int) -> Starlette:
-    """A page that has stopped says nothing for as long as the test has others to stop: only its end is to count."""
+def make_app() -> Starlette:
+    """Gives nobody up: a call goes on only because of what the next page does."""
     settings = farside.Settings(
-        lease_ms=LONG_MS, claim_ms=LONG_MS, ping_ms=LONG_MS, default_timeout=LONG_MS / 1000, grace_ms=grace_ms
+        lease_ms=LONG_MS, claim_ms=LONG_MS, ping_ms=LONG_MS, default_timeout=LONG_MS / 1000, grace_ms=LONG_MS
     )
     served = farside.Farside({"function": function, "graph": graph}, store="sqlite:///farside.db", settings=settings)
     routes = [
@@ -85,7 +85,4 @@ def make_app(grace_ms: int) -> Starlette:
     return Starlette(routes=routes, lifespan=served.lifespan)
 
 
-patient = make_app(LONG_MS)
-"""Gives nobody up: a call goes on only because of what the next page does."""
-hasty = make_app(100)
-"""Gives up a page as soon as it is gone, for the calls that the next page cannot know of."""
+app = make_app()

@@ -12,6 +12,7 @@ Outcome = tuple[str, Any]
 """``success`` and the value, or ``error`` and the code."""
 
 POINTS = (
+    *("before asked", "during asked", "after asked"),
     "before claim",
     "after claim",
     "claim replied",
@@ -28,9 +29,6 @@ POINTS = (
 
 ``during`` a write it is on its way to the disk, ``after`` it is there.
 """
-
-CLAIMED_UNNOTED = ("after claim", "claim replied", "before started", "during started")
-"""The server has given the page the call, and the journal holds nothing of it, or not for sure."""
 
 TOOLS = ("hold_again", "hold")
 """An idempotent one, and one that is not."""
@@ -118,7 +116,7 @@ class Turn:
     def _notes(self) -> set[str]:
         """What the journal may hold: what the page asked for, and heard no more of, is there or not."""
         notes = {"nothing"}
-        for write, note in (("started", "started"), ("result", "result"), ("forget", "nothing")):
+        for write, note in {"asked": "asked", "started": "started", "result": "result", "forget": "nothing"}.items():
             if f"after {write}" in self.passed:
                 notes = {note}
             elif f"before {write}" in self.passed[:-1]:
@@ -132,11 +130,5 @@ class Turn:
         interrupted = (first, [("error", "interrupted")])
         if self.found == "result" or not {"before forget", "settle replied"}.isdisjoint(self.passed):
             return [(first, [("success", run) for run in first])]
-        if self.tool == "hold_again":
-            return [once_more]
-        if self.found == "started":
-            return [interrupted]
-        if self.way == "reload" or self.point == "before claim":
-            return [once_more]
-        # Neither the next page nor the server can know that nothing was begun; but a claim may not have arrived.
-        return [interrupted, once_more] if self.point == "after claim" else [interrupted]
+        # What was only asked for has not begun, whether the server had given it to the page or not.
+        return [interrupted if self.tool == "hold" and self.found == "started" else once_more]

@@ -16,7 +16,7 @@ import pytest
 
 from e2e.browser.conftest import Tab, each_agent, planned
 from e2e.conftest import PATIENCE, Chromium
-from e2e.crashes.matrix import CLAIMED_UNNOTED, POINTS, TOOLS, Turn, Way
+from e2e.crashes.matrix import POINTS, TOOLS, Turn, Way
 
 FLAGS = (
     "--disable-backgrounding-occluded-windows",
@@ -25,7 +25,10 @@ FLAGS = (
     # Pages that share a process stop together.
     "--renderer-process-limit=100",
 )
-SOME_POINTS = ("after claim", "during started", "after started", "body finished", "after result", "settle replied")
+SOME_POINTS = (
+    *("during asked", "after asked", "after claim", "claim replied", "before started"),
+    *("during started", "after started", "body finished", "after result", "settle replied"),
+)
 
 
 class Stage:
@@ -78,13 +81,9 @@ def test_the_page_ends_at_every_point(
     points: tuple[str, ...],
 ) -> None:
     """L2, L3, L4, L6, L8: what was noted is the answer, what was not begun runs, what may have been does not."""
-    patient, hasty = serve("e2e.crashes.app:patient"), serve("e2e.crashes.app:hasty")
+    url = serve("e2e.crashes.app:app")
     chromium = start_chromium(tmp_path / "profile", *FLAGS)
-    stages = [
-        Stage(Turn(agent, way, point, tool), http, hasty if way != "reload" and point in CLAIMED_UNNOTED else patient)
-        for point in points
-        for tool in TOOLS
-    ]
+    stages = [Stage(Turn(agent, way, point, tool), http, url) for point in points for tool in TOOLS]
 
     tabs = [stage.open(chromium, point=stage.turn.point, way=way) for stage in stages]
     for stage, tab in zip(stages, tabs, strict=True):

@@ -75,6 +75,7 @@ def test_f8_who_speaks_as_soon_as_the_page_is_there_is_answered(open_tab: OpenTa
     tab.open(say=json.dumps({"calls": [planned("ping", word="ping")]}))
     view = tab.until("messages.at(-1)?.role === 'ai' && !messages.at(-1).streaming && status === 'idle'")
     assert json.loads(view["messages"][-1]["text"]) == [PONG]
+    assert view["states"]["status"] == ["running", "idle"]
     assert [call["state"] for call in view["calls"]][1:] == ["answered"]
     assert [message["role"] for message in view["messages"]].count("human") == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,3 +95,14 @@ def test_f28_the_status_is_running_for_as_long_as_a_tool_runs(open_tab: OpenTab,
     assert tab.view["states"]["status"].count("running") == 1
     assert watching.view["states"]["status"].count("running") == 1
     assert late.view["states"]["status"].count("running") == 1
+
+
+@each_agent
+def test_f28_a_page_that_speaks_at_once_is_at_work_until_the_answer(open_tab: OpenTab, agent: str) -> None:
+    """The message ends a run that the page does not know of yet. Nobody is told that all is done before it is."""
+    tab = open_tab(agent)
+    tab.call(planned("hold_again", name="first"))
+    tab.until_begun("hold_again")
+    tab.open(say=json.dumps({"calls": [planned("ping", word="ping")]}))
+    view = tab.until("status === 'idle' && messages.at(-1)?.role === 'ai' && !messages.at(-1).streaming")
+    assert view["states"]["status"] == ["running", "idle"]

@@ -80,10 +80,11 @@ class Page:
                 "run.start", assistant_id=self.agent, input={"messages": [{"type": "human", "content": "Where?"}]}
             )
             opened = await event("calls", "opened")
-            await send("call.claim", interrupt_id=opened["interrupt_id"])
+            held = {"interrupt_id": opened["interrupt_id"], "claim_id": "bench"}
+            await send("call.claim", **held)
             await event("calls", "claimed")
             began = time.perf_counter()
-            await send("call.settle", interrupt_id=opened["interrupt_id"], result=RESULT)
+            await send("call.settle", **held, result=RESULT)
             await event("messages", "message-start")
             took = time.perf_counter() - began
             await event("lifecycle", "completed")

@@ -15,6 +15,7 @@ from server.tests.agents import guide
 packb: Any = msgpack.packb
 
 ANSWER = {"status": "success", "value": {"lat": 1}}
+CALL, CLAIM = {"interrupt_id": "CALL"}, {"claim_id": "claim-1"}
 
 FRAMES = [
     ("not json", "malformed_frame"),
@@ -88,15 +89,18 @@ async def test_bad_messagepack(make_app):
 @pytest.mark.parametrize(
     ("method", "params", "code"),
     [
-        ("call.claim", {"interrupt_id": "nothing"}, "not_found"),
-        ("call.settle", {"interrupt_id": "nothing", "result": ANSWER}, "not_found"),
-        ("call.settle", {"interrupt_id": "CALL"}, "invalid_argument"),
-        ("call.settle", {"interrupt_id": "CALL", "result": {"status": "success"}}, "invalid_argument"),
-        ("call.settle", {"interrupt_id": "CALL", "result": {"status": "done", "value": 1}}, "invalid_argument"),
-        ("call.settle", {"interrupt_id": "CALL", "result": {"status": "error", "error": "x"}}, "invalid_argument"),
-        ("call.settle", {"interrupt_id": "CALL", "result": None}, "invalid_argument"),
-        ("call.progress", {"interrupt_id": "CALL", "value": 1}, "claim_lost"),
-        ("call.release", {"interrupt_id": "CALL"}, "claim_lost"),
+        ("call.claim", {"interrupt_id": "nothing", **CLAIM}, "not_found"),
+        ("call.claim", CALL, "invalid_argument"),
+        ("call.settle", {"interrupt_id": "nothing", **CLAIM, "result": ANSWER}, "not_found"),
+        ("call.settle", {**CALL, "result": ANSWER}, "invalid_argument"),
+        ("call.settle", {**CALL, **CLAIM}, "invalid_argument"),
+        ("call.settle", {**CALL, **CLAIM, "result": {"status": "success"}}, "invalid_argument"),
+        ("call.settle", {**CALL, **CLAIM, "result": {"status": "done", "value": 1}}, "invalid_argument"),
+        ("call.settle", {**CALL, **CLAIM, "result": {"status": "error", "error": "x"}}, "invalid_argument"),
+        ("call.settle", {**CALL, **CLAIM, "result": None}, "invalid_argument"),
+        ("call.progress", {**CALL, "value": 1}, "invalid_argument"),
+        ("call.progress", {**CALL, **CLAIM, "value": 1}, "claim_lost"),
+        ("call.release", CALL, "claim_lost"),
         ("run.cancel", {"run_id": "nowhere"}, "no_such_run"),
         ("run.cancel", {"run_id": None}, "invalid_argument"),
     ],
@@ -111,7 +115,7 @@ async def test_bad_commands_leave_the_call_open(waiting, open_page, method, para
 
     state = await page.command("state.get")
     assert state["calls"][0]["state"] == "open"
-    stored = await page.command("call.settle", interrupt_id=interrupt_id, result=ANSWER)
+    stored = await page.command("call.settle", **page.held(interrupt_id), result=ANSWER)
     assert stored == {"result": ANSWER}
 
 
@@ -119,13 +123,13 @@ async def test_an_error_code_that_is_no_tool_code_is_refused(waiting):
     _, page, interrupt_id = waiting
     with pytest.raises(FarsideError) as refused:
         result = {"status": "error", "error": {"code": "whatever", "message": "m"}}
-        await page.command("call.settle", interrupt_id=interrupt_id, result=result)
+        await page.command("call.settle", **page.held(interrupt_id), result=result)
     assert refused.value.code == "invalid_argument"
 
 
 async def test_calls_need_an_announced_client(make_app):
     link = await MemoryLink(make_app(guide), "thread-1", "farside.v1.json").open()
-    await link.send({"id": 1, "method": "call.claim", "params": {"interrupt_id": "x"}})
+    await link.send({"id": 1, "method": "call.claim", "params": {"interrupt_id": "x", "claim_id": "k"}})
     reply = await link.receive()
     assert reply["error"] == "not_announced"
     assert "client.announce" in reply["message"]
@@ -154,9 +158,10 @@ async def test_a_result_larger_than_a_frame_is_refused_by_name(waiting):
     assert (await link.receive())["result"]["limits"]["frame_bytes"] == 6000
     result = {"status": "success", "value": {"lat": 1, "note": "x" * 7000}}
 
-    await link.send({"id": 2, "method": "call.settle", "params": {"interrupt_id": interrupt_id, "result": result}})
+    params = {"interrupt_id": interrupt_id, "claim_id": "k", "result": result}
+    await link.send({"id": 2, "method": "call.settle", "params": params})
     refused = await link.receive()
     await link.close()
 
     assert (refused["id"], refused["error"]) == (None, "too_large")
-    assert await page.command("call.settle", interrupt_id=interrupt_id, result=ANSWER) == {"result": ANSWER}
+    assert await page.command("call.settle", **page.held(interrupt_id), result=ANSWER) == {"result": ANSWER}

@@ -27,7 +27,7 @@ ASK = tool(name="ask", description="Ask the page.", args_schema=ANY_ARGS, timeou
 
 
 def answer(interrupt_id: str, value: Any) -> dict[str, Any]:
-    return {"interrupt_id": interrupt_id, "result": {"status": "success", "value": value}}
+    return {"interrupt_id": interrupt_id, "claim_id": "claim-1", "result": {"status": "success", "value": value}}
 
 
 def tool_messages(messages: list[BaseMessage]) -> dict[str, str]:

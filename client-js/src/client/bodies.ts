@@ -1,5 +1,5 @@
 import { failure } from "../core/answer.ts";
-import { FarsideError } from "../errors.ts";
+import { errorFrom } from "../core/execution.ts";
 import { resultOfBody } from "../tool/body.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import type { CallClaimResult, ErrorBody, ToolResult } from "../wire/messages.ts";
@@ -39,7 +39,7 @@ export class Bodies {
       toolCallId: tool_call_id,
       threadId,
       progress: (value) => {
-        const copy = plain(value ?? null);
+        const copy = plain(value);
         if (this.#running.get(interrupt_id) === controller) progress(interrupt_id, copy);
       },
     };
@@ -52,9 +52,9 @@ export class Bodies {
     });
   }
 
-  abort(interruptId: string, { code, message, details }: ErrorBody): void {
+  abort(interruptId: string, reason: ErrorBody): void {
     const controller = this.#running.get(interruptId);
     this.#running.delete(interruptId);
-    controller?.abort(new FarsideError(code, message, { details }));
+    controller?.abort(errorFrom(reason));
   }
 }

@@ -18,6 +18,7 @@ import type { Thread } from "./thread.ts";
 /** Another page has connected under our client id: going on would only take it from that page again. */
 const SUPERSEDED = 4001;
 
+/** By which the reply to what the application has asked for is known. */
 interface Ticket {
   resolve(): void;
   reject(error: FarsideError): void;
@@ -34,8 +35,7 @@ export class ClientThread implements Thread {
   #identity: Identity | undefined;
   /** Leaves the notes of other pages to others. */
   #letGo = () => {};
-  readonly #tickets = new Map<string, Ticket>();
-  #lastTicket = 0;
+  readonly #tickets = new Set<Ticket>();
   readonly #listeners = new Set<() => void>();
   readonly #effects: Effect[] = [];
   #isPerforming = false;
@@ -50,7 +50,7 @@ export class ClientThread implements Thread {
     this.#context = context;
     this.#onClose = onClose;
     const presence = this.#presence();
-    const session = new Session({ threadId, agent: options.agent, presence });
+    const session = new Session({ threadId, agent: options.agent, presence, newId: context.newId });
     this.#session = session;
     this.#transport = new Transport({
       address: addressOf(options.url, threadId),
@@ -84,7 +84,7 @@ export class ClientThread implements Thread {
   }
 
   respond(interruptId: string, value: unknown): Promise<void> {
-    return this.#ask((ticket) => this.#session.respond(interruptId, plain(value ?? null), ticket));
+    return this.#ask((ticket) => this.#session.respond(interruptId, plain(value), ticket));
   }
 
   subscribe(listener: () => void): () => void {
@@ -129,7 +129,7 @@ export class ClientThread implements Thread {
     this.#perform(this.#session.close());
     this.#cancelWake();
     this.#letGo();
-    for (const { reject } of this.#tickets.values()) reject(this.#closedError());
+    for (const { reject } of this.#tickets) reject(this.#closedError());
     this.#tickets.clear();
     this.#onClose();
   }
@@ -149,21 +149,20 @@ export class ClientThread implements Thread {
     const { notes, letGo } = await this.#identity.left(this.threadId);
     this.#letGo = letGo;
     if (this.#isClosed) letGo();
-    else this.#perform(this.#session.begin(this.#identity, notes, clock.now()));
+    else this.#perform(this.#session.begin(this.#identity.clientId, notes, clock.now()));
   }
 
   async #note(note: Note): Promise<void> {
     // An answer that cannot be noted is sent all the same.
-    await this.#identity?.note(note);
+    await this.#identity?.journal.note(note);
     this.#perform(this.#session.noted(note, this.#context.clock.now()));
   }
 
-  /** Asks the session for something under a ticket, by which the reply is known. */
-  #ask(input: (ticket: string) => Effect[]): Promise<void> {
-    this.#lastTicket += 1;
-    const ticket = String(this.#lastTicket);
+  /** Asks the session for something under a ticket. */
+  #ask(input: (ticket: Ticket) => Effect[]): Promise<void> {
     const promise = new Promise<void>((resolve, reject) => {
-      this.#tickets.set(ticket, { resolve, reject });
+      const ticket = { resolve, reject };
+      this.#tickets.add(ticket);
       try {
         if (this.#isClosed) throw this.#closedError();
         this.connect();
@@ -180,8 +179,7 @@ export class ClientThread implements Thread {
   }
 
   #closedError(): FarsideError {
-    const message = `The thread ${this.threadId} has been closed on this page; ask the client for it again.`;
-    return new FarsideError("unavailable", message);
+    return new FarsideError("unavailable", "The page has closed the thread. Ask the client for it again.");
   }
 
   /** Does what a session wants done, in order: what is asked for meanwhile comes after it. */
@@ -244,9 +242,9 @@ export class ClientThread implements Thread {
         shielded(() => options.onCustom?.(effect.event));
         return;
       case "replied": {
-        const ticket = this.#tickets.get(effect.ticket);
-        this.#tickets.delete(effect.ticket);
-        effect.error === null ? ticket?.resolve() : ticket?.reject(effect.error);
+        const ticket = effect.ticket as Ticket;
+        this.#tickets.delete(ticket);
+        effect.error === null ? ticket.resolve() : ticket.reject(effect.error);
         return;
       }
     }

@@ -1,4 +1,3 @@
-import type { PageId } from "../core/call-context.ts";
 import type { Note } from "../core/note.ts";
 import type { Journal } from "../journal/journal.ts";
 import { PageJournal } from "../journal/page-journal.ts";
@@ -11,10 +10,9 @@ const PATIENCE_MS = 500;
 type Release = () => void;
 
 /** Who this page is, and what it remembers. */
-export interface Identity extends PageId {
+export interface Identity {
+  readonly clientId: string;
   readonly journal: Journal;
-  /** Writes a note; resolves when it is stored, or cannot be. */
-  note(note: Note): Promise<void>;
   /**
    * The notes of a thread that this page has to deal with: those of its own id, which are of the page before a reload, and those
    * of pages that are gone and that no other page deals with. `letGo` leaves them to others.
@@ -26,8 +24,7 @@ export interface Identity extends PageId {
 
 /**
  * Takes the id of the page before a reload, or a new one. The tab's sessionStorage keeps it; a duplicated tab inherits a copy of
- * that, so a held Web Lock proves that no other page has the id. Where the journal does not outlive the page, neither does the id:
- * nobody could tell any more what was begun under it.
+ * that, so a held Web Lock proves that no other page has the id.
  */
 export async function findIdentity(
   options: ClientOptions,
@@ -37,10 +34,9 @@ export async function findIdentity(
   const storage = attempt(() => globalThis.sessionStorage);
   const allLocks = globalThis.navigator?.locks as LockManager | undefined;
   const journal = options.journal ?? (await new PageJournal().open(clock));
-  const { isNew } = journal;
   const locks = journal.isDurable ? allLocks : undefined;
   const key = `farside:${options.url}:${options.agent}`;
-  const given = options.clientId ?? (isNew || !locks ? undefined : storage?.getItem(key));
+  let clientId = options.clientId || storage?.getItem(key) || newId("client");
 
   const take = async (id: string) => {
     const patience = new AbortController();
@@ -49,27 +45,17 @@ export async function findIdentity(
     stop();
     return release;
   };
-  let release = given ? await take(given) : undefined;
-  const isFresh = !given || !(release || options.clientId);
-  const clientId = isFresh ? newId("client") : given;
-  if (isFresh) {
+  let release = await take(clientId);
+  if (!options.clientId && !release) {
+    clientId = newId("client");
     release = await take(clientId);
-    if (release) attempt(() => storage?.setItem(key, clientId));
   }
+  if (!options.clientId && release) attempt(() => storage?.setItem(key, clientId));
 
   return {
     clientId,
     journal,
     release: () => release?.(),
-
-    get isSure() {
-      return isFresh || (journal.isDurable && !isNew);
-    },
-
-    async note(note) {
-      await journal.note(note);
-      if (release !== undefined && !journal.isDurable) storage?.removeItem(key);
-    },
 
     async left(threadId) {
       const notes: Note[] = [];

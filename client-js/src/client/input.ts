@@ -12,13 +12,10 @@ export function submissionOf(
 ): { readonly input: unknown; readonly submission: Submission } {
   const input = plain(typeof submitted === "string" ? { messages: [submitted] } : submitted);
   const given = isObject(input) ? input["messages"] : undefined;
-  if (!Array.isArray(given)) return { input, submission: { runId: newId("run"), messages: [] } };
-  const messages = given.map((message: unknown) => {
+  const messages = (Array.isArray(given) ? given : []).map((message: unknown) => {
     if (typeof message === "string") return { type: "human", content: message, id: newId("message") };
     return isObject(message) && message["id"] === undefined ? { ...message, id: newId("message") } : message;
   });
-  return {
-    input: { ...(input as object), messages },
-    submission: { runId: newId("run"), messages: messages.filter(isObject) },
-  };
+  if (Array.isArray(given)) (input as Record<string, unknown>)["messages"] = messages;
+  return { input, submission: { runId: newId("run"), messages: messages.filter(isObject) } };
 }

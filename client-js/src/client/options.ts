@@ -9,7 +9,7 @@ import type { Encoding } from "../transport/transport.ts";
 import type { Identity } from "./identity.ts";
 
 /** What a new id is for. */
-export type IdKind = "client" | "thread" | "run" | "message";
+export type IdKind = "client" | "thread" | "run" | "message" | "claim";
 
 /** What `createClient` takes. */
 export interface ClientOptions {

@@ -5,15 +5,14 @@ import { ANSWERED, RELEASING } from "./phase.ts";
 
 /** Sends the answer, until it is stored. `isComplaint`: it is sent instead of one that could not be. */
 export function settle(context: CallContext, call: PageCall, isComplaint = false): void {
-  const { answer } = call;
-  if (answer === undefined) return;
-  context.link.send("call.settle", { ...named(call), result: answer }, ({ result, error, now }) => {
+  const result = call.answer as ToolResult;
+  context.link.send("call.settle", { ...named(call), result }, ({ result, error, now }) => {
     if (call.phase !== ANSWERED) return;
     if (error === undefined) {
       context.shown().settled(call.interruptId, result.result);
       context.lose(call, "call_settled");
     } else if (UNSENDABLE.has(error.code) && !isComplaint) {
-      const message = `The result could not be sent (${error.code}): ${error.message}`;
+      const message = `The result cannot be sent (${error.code}): ${error.message}`;
       call.answer = failure("invalid_result", message);
       settle(context, call, true);
     } else {

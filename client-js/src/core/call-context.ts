@@ -4,17 +4,12 @@ import type { PageCall } from "./page-call.ts";
 import { OPEN } from "./phase.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
-/** Who a page is, as its calls need to know. */
-export interface PageId {
-  readonly clientId: string;
-  /** Whatever this id has begun and nobody has settled was noted: a claim without a note was never begun. */
-  readonly isSure: boolean;
-}
-
 /** What the calls of a page need from the session around them. */
 export interface CallsOptions {
   readonly threadId: string;
-  readonly page: () => PageId;
+  readonly clientId: () => string;
+  /** Makes an id that nobody can guess. */
+  readonly newId: (kind: "claim") => string;
   readonly link: Link;
   readonly emit: (effect: Effect) => void;
   /** The newest names of the tools that this page implements, as far as the server knows them. */

@@ -2,15 +2,15 @@ import type { Call, CallEnded, CallsData, ErrorBody, ToolResult } from "../wire/
 import { giveBack, settle } from "./answer.ts";
 import type { CallContext, CallsOptions } from "./call-context.ts";
 import { claim, decline } from "./claim.ts";
-import { abort, finish, noted, tell } from "./execution.ts";
+import { abort, finish, note, start, tell } from "./execution.ts";
 import { renew, report, reportAt } from "./lease.ts";
 import type { Note } from "./note.ts";
 import { isHeld, type PageCall, pageCall } from "./page-call.ts";
-import { ANSWERED, CLAIMING, FINISHING, OPEN, OVER, RELEASING, RUNNING, STARTING } from "./phase.ts";
+import { ANSWERED, ASKING, CLAIMING, FINISHING, OPEN, OVER, RELEASING, RUNNING, STARTING } from "./phase.ts";
 
 /**
- * The calls that this page executes. It claims what it is offered, notes what it begins, keeps its claims, and sends each
- * answer until it is stored. It never executes a call that has ended, that it has answered, or that it does not hold.
+ * The calls that this page executes. It notes and claims what it is offered, notes what it begins, keeps its claims, and sends
+ * each answer until it is stored. It never executes a call that has ended, that it has answered, or that it does not hold.
  */
 export class Calls {
   readonly #context: CallContext;
@@ -25,23 +25,22 @@ export class Calls {
     };
   }
 
-  /** When `tick` has something to do. */
+  /** When `tick` has something to do, while the connection is open. */
   get wakeAt(): number {
-    if (!this.#context.link.isOpen) return Number.POSITIVE_INFINITY;
     let wakeAt = Number.POSITIVE_INFINITY;
-    for (const call of this.#calls.values()) {
-      wakeAt = Math.min(wakeAt, call.dueAt, reportAt(call));
-    }
+    for (const call of this.#calls.values()) wakeAt = Math.min(wakeAt, call.dueAt, reportAt(call));
     return wakeAt;
   }
 
-  /** Takes on what pages that are gone have noted: answers to send, and calls to give back. */
+  /** Takes on what pages that are gone have noted: answers to send, calls to give back, and calls to begin. */
   adopt(notes: readonly Note[]): void {
-    for (const note of notes) {
-      const { interruptId, toolCallId, name, claimId, result } = note;
-      const phase = result === undefined ? RELEASING : ANSWERED;
+    for (const found of notes) {
+      const { interruptId, toolCallId, name, startedAt, asked, result } = found;
       const call = pageCall(interruptId, toolCallId, name, {});
-      this.#calls.set(interruptId, { ...call, phase, note, claimId, answer: result });
+      const phase = result ? ANSWERED : asked ? ASKING : RELEASING;
+      this.#calls.set(interruptId, Object.assign(call, { phase, note: found, startedAt, answer: result }));
+      // It becomes our own: the next page has to know whom it comes after.
+      if (asked) note(this.#context, call);
     }
   }
 
@@ -73,19 +72,25 @@ export class Calls {
     }
     const call = isLive ? this.#calls.get(data.interrupt_id) : undefined;
     if (call === undefined) return !isLive || this.#over.has(data.interrupt_id);
-    const isOurs = "client_id" in data && data.client_id === this.#context.page().clientId;
+    const isOurs = "client_id" in data && data.client_id === this.#context.clientId();
     if (data.event === "offered" || data.event === "released") this.#offered(call, isOurs);
     else if (data.event === "claimed" && !isOurs) {
       call.isOffered = false;
-      if (isHeld(call) || call.phase === ANSWERED) this.#lose(call, "claim_lost");
+      // Of what is asked for or given back, the reply tells.
+      if (call.phase !== CLAIMING && call.phase !== RELEASING) this.#lose(call, "claim_lost");
     }
     return true;
   }
 
-  /** The journal has this note now, or could not take it. */
+  /** The journal has this note now, or could not take it. An older one says nothing. */
   noted(note: Note, now: number): void {
     const call = this.#calls.get(note.interruptId);
-    if (call !== undefined) noted(this.#context, call, note, now);
+    if (call?.note !== note) return;
+    if (call.phase === STARTING) start(this.#context, call, now);
+    else if (call.phase === ASKING || call.phase === FINISHING) {
+      call.phase = call.phase === ASKING ? OPEN : ANSWERED;
+      this.#goOn(call, now);
+    }
   }
 
   /** A body has ended with this result. */
@@ -139,10 +144,9 @@ export class Calls {
     for (const call of this.#calls.values()) {
       const { phase } = call;
       abort(this.#context, call, reason);
-      if (phase === CLAIMING || phase === STARTING) {
-        decline(this.#context, call, "closed");
-        this.#drop(call);
-      } else if (phase === RUNNING) giveBack(this.#context, call);
+      const isAsked = phase === ASKING && call.isOffered;
+      if (isAsked || phase === CLAIMING || phase === STARTING) decline(this.#context, call, "closed");
+      else if (phase === RUNNING) giveBack(this.#context, call);
       else if (phase === FINISHING) settle(this.#context, call);
       call.phase = OVER;
     }
@@ -173,15 +177,15 @@ export class Calls {
 
   #opened({ interrupt_id, tool_call_id, name, args, state, client_id }: Call): void {
     if (this.#over.has(interrupt_id)) return;
-    const { clientId, isSure } = this.#context.page();
     const call = this.#calls.get(interrupt_id) ?? pageCall(interrupt_id, tool_call_id, name, args);
     this.#calls.set(interrupt_id, call);
-    const isOurs = client_id === clientId;
+    const isOurs = client_id === this.#context.clientId();
     if (state !== "claimed") this.#offered(call, isOurs && state === "offered");
-    else if (isOurs && call.phase === OPEN) {
-      // The reply to the claim was lost, or the page was reloaded before it had noted anything.
-      if (isSure || call.wasAsked) this.#offered(call, true);
-      else giveBack(this.#context, call);
+    else if (call.phase <= ASKING) {
+      // It may be our claim, or that of a page that is gone: who knows its id has it.
+      if (call.note !== undefined) this.#offered(call, true);
+      // What the page before had noted is lost.
+      else if (isOurs) giveBack(this.#context, call);
     }
   }
 
@@ -189,7 +193,8 @@ export class Calls {
     call.isOffered = isOffered;
     // The claim has ended, but the body goes on if the call may be claimed again.
     if (isHeld(call)) renew(this.#context, call);
-    claim(this.#context, call);
+    else if (isOffered) claim(this.#context, call);
+    else if (call.phase <= ASKING) this.#lose(call, "claim_lost");
   }
 
   /** The call is not ours any more, and nobody wants our answer. */
@@ -216,10 +221,6 @@ export class Calls {
 
   #end(call: PageCall, reason: ErrorBody): void {
     abort(this.#context, call, reason);
-    this.#forget(call);
-  }
-
-  #forget(call: PageCall): void {
     this.#drop(call);
     this.#calls.delete(call.interruptId);
     this.#over.add(call.interruptId);
@@ -229,8 +230,7 @@ export class Calls {
   /** Nothing of the claim is needed any more. */
   #drop(call: PageCall): void {
     if (call.note !== undefined) this.#context.emit({ type: "forget", interruptId: call.interruptId });
-    call.note = call.claimId = call.answer = undefined;
-    call.wasAsked = false;
+    call.note = call.answer = undefined;
   }
 }
 

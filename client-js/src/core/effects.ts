@@ -51,4 +51,4 @@ export type Effect =
   | { readonly type: "tool"; readonly event: ToolEvent }
   | { readonly type: "custom"; readonly event: AgentEvent }
   /** What the application asked for under this ticket is done, or has failed. */
-  | { readonly type: "replied"; readonly ticket: string; readonly error: FarsideError | null };
+  | { readonly type: "replied"; readonly ticket: unknown; readonly error: FarsideError | null };

@@ -1,13 +1,12 @@
 import { FarsideError } from "../errors.ts";
 import type { CallClaimResult, ErrorBody, ToolResult } from "../wire/messages.ts";
-import { settle } from "./answer.ts";
 import type { CallContext } from "./call-context.ts";
 import type { ToolEvent } from "./effects.ts";
 import type { Note } from "./note.ts";
 import { granted, type PageCall } from "./page-call.ts";
-import { ANSWERED, FINISHING, RUNNING, STARTING } from "./phase.ts";
+import { ASKING, FINISHING, RUNNING, STARTING } from "./phase.ts";
 
-/** The call is ours. It is noted before its body begins: whatever becomes of this page, the next one knows. */
+/** The call is ours. That is noted before its body begins: whatever becomes of this page, the next one knows. */
 export function begin(context: CallContext, call: PageCall, claim: CallClaimResult, now: number): void {
   call.claim = claim;
   call.args = claim.args;
@@ -19,37 +18,41 @@ export function begin(context: CallContext, call: PageCall, claim: CallClaimResu
   note(context, call);
 }
 
-/** Has the journal note how far the call is; `noted` goes on from there. */
-export function note({ threadId, page, emit }: CallContext, call: PageCall): void {
-  const { interruptId, claimId = "", name, toolCallId, startedAt, answer } = call;
-  const { clientId } = page();
-  const note = { threadId, interruptId, claimId, clientId, name, toolCallId, startedAt };
-  call.note = answer === undefined ? note : { ...note, result: answer };
-  emit({ type: "note", note: call.note });
+/** Has the journal note how far the call is; `Calls.noted` goes on from there. The first note makes the claim's id. */
+export function note({ threadId, clientId, newId, emit }: CallContext, call: PageCall): void {
+  const { interruptId, name, toolCallId, startedAt, answer, phase } = call;
+  const note: Note = {
+    threadId,
+    interruptId,
+    claimId: call.note?.claimId ?? newId("claim"),
+    clientId: clientId(),
+    name,
+    toolCallId,
+    startedAt,
+    ...(phase === ASKING && { asked: true }),
+    ...(answer && { result: answer }),
+  };
+  call.note = note;
+  emit({ type: "note", note });
 }
 
-/** The journal has this note now, or could not take it. An older one says nothing. */
-export function noted(context: CallContext, call: PageCall, note: Note, now: number): void {
-  if (call.note !== note) return;
-  if (call.phase === STARTING) {
-    call.phase = RUNNING;
-    call.startedAt = now;
-    tell(context, call, { phase: "start" });
-    context.emit({ type: "execute", call: call.claim as CallClaimResult });
-  } else if (call.phase === FINISHING) {
-    call.phase = ANSWERED;
-    call.dueAt = Number.POSITIVE_INFINITY;
-    settle(context, call);
-  }
+/** Runs the body. */
+export function start(context: CallContext, call: PageCall, now: number): void {
+  call.phase = RUNNING;
+  call.startedAt = now;
+  tell(context, call, { phase: "start" });
+  context.emit({ type: "execute", call: call.claim as CallClaimResult });
 }
 
 /** The body has ended. Its result is noted before it is sent. */
 export function finish(context: CallContext, call: PageCall, result: ToolResult, now: number): void {
   call.phase = FINISHING;
   call.answer = result;
-  const duration = now - call.startedAt;
-  if (result.status === "success") tell(context, call, { phase: "success", result: result.value, duration });
-  else tell(context, call, { phase: "error", error: errorFrom(result.error), duration });
+  const ended =
+    result.status === "success"
+      ? ({ phase: "success", result: result.value } as const)
+      : ({ phase: "error", error: errorFrom(result.error) } as const);
+  tell(context, call, { ...ended, duration: now - call.startedAt });
   note(context, call);
 }
 
@@ -69,6 +72,7 @@ export function tell(
   emit({ type: "tool", event: Object.freeze({ ...event, name, args, toolCallId, threadId }) });
 }
 
-function errorFrom({ code, message, details }: ErrorBody): FarsideError {
+/** A tool's error, as the application gets it. */
+export function errorFrom({ code, message, details }: ErrorBody): FarsideError {
   return new FarsideError(code, message, { details });
 }

@@ -21,7 +21,8 @@ export interface FeedOptions {
 /** The thread's state once, and then its events, each of them once, over all connections. */
 export class Feed {
   readonly #options: FeedOptions;
-  #isLoaded = false;
+  /** Whether the next connection goes on with events; else it begins with the state. */
+  isLoaded = false;
   /** The newest seq that has arrived. */
   #newestSeq = 0;
   /** Up to here the subscribe reply has told what is open. */
@@ -42,17 +43,13 @@ export class Feed {
   /** The connection is open: begins, or goes on. */
   resume(): void {
     this.#retryAt = Number.POSITIVE_INFINITY;
-    if (this.#isLoaded) this.#subscribe();
+    if (this.isLoaded) this.#subscribe();
     else this.#load();
-  }
-
-  disconnected(): void {
-    this.#retryAt = Number.POSITIVE_INFINITY;
   }
 
   /** Something that was sent has not arrived, and later things have: the next connection begins with the state again. */
   missed(): void {
-    this.#isLoaded = false;
+    this.isLoaded = false;
   }
 
   tick(now: number): void {
@@ -69,7 +66,7 @@ export class Feed {
     const { link, loaded } = this.#options;
     link.send("state.get", { namespace: [] }, ({ result, error, seq, now }) => {
       if (error !== undefined && error.code !== "not_found") return this.#failed(error, now);
-      this.#isLoaded = true;
+      this.isLoaded = true;
       this.#newestSeq = seq ?? 0;
       this.#seen = new SeenEvents();
       loaded(result);
@@ -84,7 +81,7 @@ export class Feed {
       if (error !== undefined) return this.#failed(error, now);
       if (seq !== undefined && seq < since) {
         // The server has lost its log.
-        this.#isLoaded = false;
+        this.isLoaded = false;
         return this.#load();
       }
       this.#subscribedSeq = seq ?? since;

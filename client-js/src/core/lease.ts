@@ -1,5 +1,4 @@
 import { type CallContext, GONE, RETRY_MS } from "./call-context.ts";
-import { note } from "./execution.ts";
 import type { Reply } from "./link.ts";
 import { granted, isHeld, named, type PageCall } from "./page-call.ts";
 import { RUNNING } from "./phase.ts";
@@ -7,20 +6,15 @@ import { RUNNING } from "./phase.ts";
 /** The shortest time between two reports of progress. */
 const REPORT_MS = 100;
 
-/** Renews the claim; makes a new one for the running body if the call has been offered to this page again. */
+/** Renews the claim. One that has ended is had again, if the call is open or offered to this page. */
 export function renew(context: CallContext, call: PageCall): void {
   const renewal = {};
   call.renewal = renewal;
   call.dueAt = Number.POSITIVE_INFINITY;
-  if (call.isOffered) call.claimId = undefined;
   call.isOffered = false;
   context.link.send("call.claim", named(call), (reply) => {
     if (call.renewal !== renewal || !isHeld(call)) return;
     call.renewal = undefined;
-    if (reply.error === undefined && reply.result.claim_id !== call.claimId) {
-      call.claimId = reply.result.claim_id;
-      note(context, call);
-    }
     renewed(context, call, reply);
   });
 }
@@ -32,14 +26,14 @@ export function reportAt({ phase, report, reportAt }: PageCall): number {
 
 /** Sends the newest progress, if it is time to. That renews the claim too. */
 export function report(context: CallContext, call: PageCall, now: number): void {
-  const { report: newest, claimId } = call;
+  const { report: newest, claim } = call;
   if (newest === undefined || now < reportAt(call) || !context.link.isOpen) return;
   call.reportAt = Number.POSITIVE_INFINITY;
   context.link.send("call.progress", { ...named(call), value: newest.value }, (reply) => {
     call.reportAt = now + REPORT_MS;
     if (call.report === newest) call.report = undefined;
     // A renewal that is on its way knows better, and so does a newer claim.
-    if (call.phase !== RUNNING || call.renewal !== undefined || call.claimId !== claimId) return;
+    if (call.phase !== RUNNING || call.renewal !== undefined || call.claim !== claim) return;
     renewed(context, call, reply);
     report(context, call, reply.now);
   });

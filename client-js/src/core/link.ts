@@ -37,7 +37,8 @@ export class Link {
   /** How often the server wants to be pinged. */
   #pingMs = UNTOLD_PING_MS;
   #checkAt = 0;
-  #heardAt = 0;
+  /** When something came last. */
+  heardAt = 0;
   /** Whether nothing has been heard since the last ping of ours. */
   #isProbing = false;
   /** How many messages this connection has brought. */
@@ -56,13 +57,13 @@ export class Link {
 
   /** When `tick` has something to do. */
   get wakeAt(): number {
-    return this.#isOpen ? this.#checkAt : Number.POSITIVE_INFINITY;
+    return this.#checkAt;
   }
 
   opened(now: number): void {
     this.#isOpen = true;
     this.#lastId = 0;
-    this.#heardAt = now;
+    this.heardAt = now;
     this.#checkAt = now + this.#pingMs;
     this.#isProbing = false;
     this.#received = 0;
@@ -102,11 +103,11 @@ export class Link {
     const patience = 2 * this.#pingMs;
     const [oldest] = this.#pending.keys();
     // A page that slept has not waited.
-    if (oldest !== this.#oldest || now - this.#heardAt >= patience) {
+    if (oldest !== this.#oldest || now - this.heardAt >= patience) {
       this.#oldest = oldest;
       this.#oldestSince = now;
     }
-    this.#heardAt = now;
+    this.heardAt = now;
     this.#isProbing = false;
     const received = this.#received++;
     const { type, sent, id } = message as Partial<Ping & SuccessReply>;
@@ -132,11 +133,11 @@ export class Link {
 
   /** Pings when nothing has come for a while. Returns false if that had no effect: the connection is dead. */
   tick(now: number): boolean {
-    if (!this.#isOpen || now < this.#checkAt) return true;
+    if (now < this.#checkAt) return true;
     // A page that slept has not heard anything either: silence counts only after a ping.
     if (this.#isProbing) return false;
     // The server pings too: only if that does not come it is our turn.
-    this.#checkAt = this.#heardAt + 1.5 * this.#pingMs;
+    this.#checkAt = this.heardAt + 1.5 * this.#pingMs;
     if (now >= this.#checkAt) {
       this.#isProbing = true;
       this.#checkAt = now + this.#pingMs / 2;

@@ -2,14 +2,11 @@ import type { FarsideError } from "../errors.ts";
 import type { Method, Params } from "../wire/messages.ts";
 import type { Link } from "./link.ts";
 
-interface Letter {
-  send(): void;
-}
-
 /** Commands of the application that are sent again after each lost connection until they have been answered. */
 export class Outbox {
   readonly #link: Link;
-  readonly #letters = new Set<Letter>();
+  /** How to send what has not been answered. */
+  readonly #letters = new Set<() => void>();
 
   constructor(link: Link) {
     this.#link = link;
@@ -25,22 +22,20 @@ export class Outbox {
     onReply: (error: FarsideError | null, isRepeated: boolean) => void,
   ): void {
     let copies = 0;
-    const letter: Letter = {
-      send: () => {
-        if (!this.#link.isOpen) return;
-        copies += 1;
-        this.#link.send(method, params, ({ error }) => {
-          this.#letters.delete(letter);
-          onReply(error ?? null, copies > 1);
-        });
-      },
+    const send = () => {
+      if (!this.#link.isOpen) return;
+      copies += 1;
+      this.#link.send(method, params, ({ error }) => {
+        this.#letters.delete(send);
+        onReply(error ?? null, copies > 1);
+      });
     };
-    this.#letters.add(letter);
-    letter.send();
+    this.#letters.add(send);
+    send();
   }
 
   /** The connection is open: sends what has not been answered. */
   resume(): void {
-    for (const letter of this.#letters) letter.send();
+    for (const send of this.#letters) send();
   }
 }

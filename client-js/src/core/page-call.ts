@@ -1,6 +1,6 @@
 import type { CallClaimResult, ToolResult } from "../wire/messages.ts";
 import type { Note } from "./note.ts";
-import { FINISHING, OPEN, STARTING } from "./phase.ts";
+import { ASKING, FINISHING, OPEN, STARTING } from "./phase.ts";
 
 /** A call, and what this page does about it. */
 export interface PageCall {
@@ -12,12 +12,9 @@ export interface PageCall {
   phase: number;
   /** This page may claim it, and has not done so since. */
   isOffered: boolean;
-  /** This page has asked for it, and its body has not begun: a claim under our id may be of that. */
-  wasAsked: boolean;
-  /** The claim that this page holds, or has taken on. */
+  /** What the server has told with the claim. */
   claim?: CallClaimResult;
-  claimId?: string | undefined;
-  /** The newest note. */
+  /** The newest note. It names the claim: without one there is none. */
   note?: Note | undefined;
   startedAt: number;
   /** When to renew the claim, to send the answer again, or to ask again. */
@@ -35,7 +32,7 @@ export function pageCall(
   interruptId: string,
   toolCallId: string,
   name: string,
-  args: Record<string, unknown> = {},
+  args: Record<string, unknown>,
 ): PageCall {
   return {
     interruptId,
@@ -44,7 +41,6 @@ export function pageCall(
     args,
     phase: OPEN,
     isOffered: false,
-    wasAsked: false,
     startedAt: 0,
     dueAt: Number.POSITIVE_INFINITY,
     reportAt: 0,
@@ -61,7 +57,9 @@ export function granted(call: PageCall, leaseMs: number, now: number): void {
   call.dueAt = now + leaseMs / 2;
 }
 
-/** How commands name the call: with the proof of the claim, where there is one. */
-export function named({ interruptId, claimId }: PageCall): { interrupt_id: string; claim_id?: string } {
-  return { interrupt_id: interruptId, ...(claimId && { claim_id: claimId }) };
+/** How commands name the call, and the claim as soon as the server may know of it. */
+export function named({ interruptId, phase, note }: PageCall): { interrupt_id: string; claim_id: string } {
+  const claim = phase > ASKING && note && { claim_id: note.claimId };
+  // Only what gives a call back is sent without one.
+  return { interrupt_id: interruptId, ...(claim as { claim_id: string }) };
 }

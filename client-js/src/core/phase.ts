@@ -4,17 +4,19 @@
 
 /** Nothing: it may be offered to somebody. */
 export const OPEN = 0;
+/** It is being noted that we ask for it. */
+export const ASKING = 1;
 /** It has been asked for. */
-export const CLAIMING = 1;
-/** It is ours, and is being noted as started. */
-export const STARTING = 2;
+export const CLAIMING = 2;
+/** It is ours, and is being noted as begun. */
+export const STARTING = 3;
 /** Its body runs. */
-export const RUNNING = 3;
+export const RUNNING = 4;
 /** The result is being noted. */
-export const FINISHING = 4;
+export const FINISHING = 5;
 /** The answer is sent until it is stored. */
-export const ANSWERED = 5;
+export const ANSWERED = 6;
 /** It may have been executed by a page that is gone, and is given back until the server knows. */
-export const RELEASING = 6;
+export const RELEASING = 7;
 /** It is no affair of ours any more. */
-export const OVER = 7;
+export const OVER = 8;

@@ -2,7 +2,7 @@ import type { ClientAnnounceParams, ToolDeclaration } from "../wire/messages.ts"
 
 /** What this page is and can do, as it is announced. */
 export interface Presence {
-  readonly tools: readonly ToolDeclaration[];
+  readonly tools: ToolDeclaration[];
   readonly visible: boolean;
   readonly focused: boolean;
   readonly permissions: Required<ClientAnnounceParams>["permissions"];

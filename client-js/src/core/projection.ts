@@ -17,7 +17,7 @@ import type { ToolCalls } from "./tool-calls.ts";
 
 const NONE: readonly Interrupt[] = [];
 
-/** What the application has sent and the server has not yet confirmed. */
+/** What the application has sent, as a run that the server has not told of yet. */
 export interface Submission {
   readonly runId: string;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
@@ -29,10 +29,11 @@ export class Projection {
   #connection: ConnectionState = "connecting";
   #conversation = new Conversation();
   #status: ThreadStatus = "loading";
-  /** The newest run that the server told of, and the one before it. */
+  /** The newest run that the server told of. */
   #runId: string | undefined;
-  #lastRunId: string | undefined;
+  /** The runs that it has not told of, by their ids, and those of them that it has accepted. */
   readonly #submissions = new Map<string, Submission>();
+  readonly #accepted = new Set<string>();
   /** The messages that are shown although the server has not confirmed them. */
   readonly #unconfirmed = new Set<string>();
   #queue = new Queue();
@@ -52,8 +53,8 @@ export class Projection {
   }
 
   /**
-   * The runs that `stop` is about: the one under way, with which the server ends those that are queued, and those of which
-   * nobody knows yet whether they are under way.
+   * The runs that `stop` is about: the one under way, with which the server ends those that are queued, and those that it has not
+   * told of.
    */
   get runsToStop(): readonly (string | undefined)[] {
     const active = this.#status === "running" ? [this.#runId] : [];
@@ -111,7 +112,6 @@ export class Projection {
     this.#status = "idle";
     this.#error = this.#refusal;
     this.#runId = state?.run?.run_id;
-    this.#lastRunId = undefined;
     const messages = state?.values["messages"];
     if (Array.isArray(messages)) {
       for (const [index, message] of messages.entries()) this.#conversation.add(message, `state:${index}`);
@@ -122,7 +122,13 @@ export class Projection {
     else this.#conversation.runEnded();
     if (run?.status === "failed") this.#fail(run.error?.code, run.error?.message);
     for (const { run_id, input } of state?.queued ?? []) this.#enqueue(run_id, input);
-    for (const submission of this.#submissions.values()) this.#show(submission);
+    for (const [runId, submission] of this.#submissions) {
+      const isNewest = runId === run?.run_id;
+      const isAccepted = this.#accepted.has(runId);
+      // An accepted one that the state does not tell of is over.
+      if (isNewest || !isAccepted) this.#show(submission);
+      if (isNewest || isAccepted) this.#told(runId);
+    }
     this.changed();
   }
 
@@ -147,18 +153,17 @@ export class Projection {
     this.changed();
   }
 
-  /** The server has answered a submission. */
+  /** The server has answered a submission. What becomes of the run, its events tell, or have told. */
   submissionReplied(runId: string, error: FarsideError | null): void {
     const submission = this.#submissions.get(runId);
     if (submission === undefined) return;
-    this.#submissions.delete(runId);
-    if (error !== null) {
+    if (error === null) this.#accepted.add(runId);
+    else {
+      this.#told(runId);
       this.#takeBack(submission.messages);
       this.#error = this.#refusal = error;
-    } else if (this.#runId !== runId && this.#lastRunId !== runId) {
-      this.#runs(runId);
+      this.changed();
     }
-    this.changed();
   }
 
   /** The application has answered an interrupt. */
@@ -199,13 +204,15 @@ export class Projection {
 
   #lifecycle(data: LifecycleData, eventId: string, isLive: boolean): void {
     const { event, run_id, code } = data;
+    this.#told(run_id);
     this.#queue.remove(run_id);
     if (event === "queued") {
       this.#enqueue(run_id, data.input);
     } else if (event === "running") {
       if (isLive) this.#interrupts = NONE;
       if (data.input === undefined) this.#conversation.runRecovered();
-      this.#runs(run_id);
+      this.#runId = run_id;
+      this.#status = "running";
       this.#error = null;
       for (const [index, message] of messagesIn(data.input).entries()) {
         // What this page has said already has its place now.
@@ -228,10 +235,10 @@ export class Projection {
     }
   }
 
-  #runs(runId: string | undefined): void {
-    if (runId !== this.#runId) this.#lastRunId = this.#runId;
-    this.#runId = runId;
-    this.#status = "running";
+  /** The server has told of a run: from now on what it tells is what is so. */
+  #told(runId: string | undefined): void {
+    this.#submissions.delete(runId as string);
+    this.#accepted.delete(runId as string);
   }
 
   #fail(code = "agent_failed", message = "The run failed."): void {
@@ -242,12 +249,7 @@ export class Projection {
   /** The run waits for its turn: so do its messages, if they are shown already. */
   #enqueue(runId: string | undefined, input: unknown): void {
     if (runId === undefined) return;
-    this.#submissions.delete(runId);
-    if (runId === this.#runId) {
-      // The reply came first, and it was taken for the one under way.
-      this.#runId = this.#lastRunId;
-      this.#lastRunId = undefined;
-    }
+    this.#told(runId);
     this.#takeBack(messagesIn(input));
     this.#queue.add(runId, input);
   }

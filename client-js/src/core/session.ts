@@ -1,7 +1,6 @@
 import { FarsideError } from "../errors.ts";
 import type { CallsData, CustomData, Event, ServerMessage, ToolResult } from "../wire/messages.ts";
 import { DEFAULT_LIMITS, type Limits } from "../wire/values.ts";
-import type { PageId } from "./call-context.ts";
 import { Calls } from "./calls.ts";
 import type { Effect } from "./effects.ts";
 import { Feed } from "./feed.ts";
@@ -20,6 +19,8 @@ export interface SessionOptions {
   readonly threadId: string;
   readonly agent: string;
   readonly presence: Presence;
+  /** Makes an id that nobody can guess. */
+  readonly newId: (kind: "claim") => string;
 }
 
 /**
@@ -35,10 +36,13 @@ export class Session {
   readonly #calls: Calls;
   #effects: Effect[] = [];
   /** Who the page is: not known before `begin`. */
-  #page: PageId | undefined;
+  #clientId = "";
+  /** The pages that are gone, for whose calls this one answers, if there are any. */
+  #gone: { readonly replaces?: string[] } = {};
   #presence: Presence;
   #limits: Limits = DEFAULT_LIMITS;
-  #connectAt: number | undefined;
+  /** When the next connection is to be opened, or was. */
+  #connectAt = Number.POSITIVE_INFINITY;
   /** When a connection that has not opened by then is given up. */
   #openingUntil = Number.POSITIVE_INFINITY;
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -64,7 +68,8 @@ export class Session {
     this.#outbox = new Outbox(this.#link);
     this.#calls = new Calls({
       threadId: options.threadId,
-      page: () => this.#page ?? { clientId: "", isSure: false },
+      newId: options.newId,
+      clientId: () => this.#clientId,
       link: this.#link,
       emit,
       implements: (name) => this.#presence.tools.some((tool) => tool.name === name),
@@ -84,16 +89,16 @@ export class Session {
   // --- the connection -------------------------------------------------------------------------------------------
 
   /** Asks for the first connection. `notes` are those of pages that are gone: this one answers for them. */
-  begin(page: PageId, notes: readonly Note[], now: number): Effect[] {
-    this.#page = page;
+  begin(clientId: string, notes: readonly Note[], now: number): Effect[] {
+    this.#clientId = clientId;
+    if (notes.length > 0) this.#gone = { replaces: [...new Set(notes.map((note) => note.clientId))] };
     this.#calls.adopt(notes);
     return this.connect(now);
   }
 
   /** The network, or the page, is back: does not wait any longer with the next connection. */
   connect(now: number): Effect[] {
-    const isWaiting = this.#connectAt === undefined || this.#connectAt > now;
-    if (this.#isAwake && !this.#link.isOpen && isWaiting) this.#connectBy(now);
+    if (this.#isAwake && !this.#link.isOpen && this.#connectAt > now) this.#connectBy(now);
     return this.#flush();
   }
 
@@ -105,13 +110,15 @@ export class Session {
 
   /** A connection is open. */
   opened(now: number): Effect[] {
-    this.#connectAt = undefined;
-    this.#openingUntil = Number.POSITIVE_INFINITY;
+    this.#connectAt = Number.POSITIVE_INFINITY;
     this.#link.opened(now);
     this.#projection.connected("open");
     this.#announce();
+    // What is sent before the state is asked for, the state tells of.
+    const { isLoaded } = this.#feed;
+    if (!isLoaded) this.#outbox.resume();
     this.#feed.resume();
-    this.#outbox.resume();
+    if (isLoaded) this.#outbox.resume();
     this.#calls.resume(now);
     return this.#flush();
   }
@@ -153,9 +160,9 @@ export class Session {
   /** Time has passed: `wake` asked for this. */
   tick(now: number, jitter: number): Effect[] {
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    if (!this.#link.tick(now) || now >= this.#openingUntil) {
-      this.#giveUp(now, jitter);
-    } else if (this.#link.isOpen) {
+    const { isOpen } = this.#link;
+    if (isOpen ? !this.#link.tick(now) : now >= this.#openingUntil) this.#giveUp(now, jitter);
+    else if (isOpen) {
       this.#feed.tick(now);
       this.#calls.tick(now);
     }
@@ -165,7 +172,7 @@ export class Session {
   // --- the application ------------------------------------------------------------------------------------------
 
   /** Starts a run. Its messages are shown at once. */
-  submit(input: unknown, submission: Submission, ticket: string): Effect[] {
+  submit(input: unknown, submission: Submission, ticket: unknown): Effect[] {
     const { runId } = submission;
     this.#projection.submitted(submission);
     const params = { assistant_id: this.#options.agent, input, run_id: runId };
@@ -177,7 +184,7 @@ export class Session {
   }
 
   /** Stops the run, and at once what this page executes for it. */
-  stop(ticket: string): Effect[] {
+  stop(ticket: unknown): Effect[] {
     const runs = new Set(this.#projection.runsToStop);
     let failure: FarsideError | null = null;
     this.#calls.stop();
@@ -192,7 +199,7 @@ export class Session {
   }
 
   /** Answers an interrupt. */
-  respond(interruptId: string, value: unknown, ticket: string): Effect[] {
+  respond(interruptId: string, value: unknown, ticket: unknown): Effect[] {
     const responses = [{ interrupt_id: interruptId, response: value, namespace: [] }];
     this.#outbox.post("input.respond", { responses }, (error, isRepeated) => {
       const isStored = error === null || (isRepeated && error.code === "call_settled");
@@ -241,7 +248,6 @@ export class Session {
       this.#isClosed = true;
       this.#calls.close();
       this.#link.closed(0, 0);
-      this.#feed.disconnected();
       this.#openingUntil = Number.POSITIVE_INFINITY;
       this.#projection.connected("closed");
       this.#emit({ type: "drop" });
@@ -253,7 +259,7 @@ export class Session {
 
   /** Whether there is, or should be, a connection. */
   get #isAwake(): boolean {
-    return this.#page !== undefined && !this.#isClosed;
+    return this.#clientId !== "" && !this.#isClosed;
   }
 
   #emit(effect: Effect): void {
@@ -263,7 +269,8 @@ export class Session {
   /** Ends an input: adds what follows from all of it, and hands over the effects. */
   #flush(): Effect[] {
     if (this.#projection.takeChange()) this.#emit({ type: "changed" });
-    const wakeAt = Math.min(this.#link.wakeAt, this.#feed.wakeAt, this.#calls.wakeAt, this.#openingUntil);
+    const { isOpen, wakeAt: checkAt } = this.#link;
+    const wakeAt = isOpen ? Math.min(checkAt, this.#feed.wakeAt, this.#calls.wakeAt) : this.#openingUntil;
     const isNew = wakeAt !== this.#wakeAt && wakeAt !== Number.POSITIVE_INFINITY;
     if (isNew) this.#emit({ type: "wake", at: wakeAt });
     this.#wakeAt = wakeAt;
@@ -290,15 +297,13 @@ export class Session {
   }
 
   #lost(now: number, jitter: number): void {
-    this.#feed.disconnected();
     this.#calls.disconnected();
     this.#projection.connected("connecting");
     this.#connectBy(this.#link.closed(now, jitter));
   }
 
   #announce(): void {
-    const { tools, ...presence } = this.#presence;
-    const params = { client_id: this.#page?.clientId ?? "", tools: [...tools], ...presence };
+    const params = { client_id: this.#clientId, ...this.#gone, ...this.#presence };
     this.#link.send("client.announce", params, ({ result, error, now }) => {
       if (error !== undefined) return this.#projection.failed(error);
       const { frame_bytes, depth, items } = result.limits;

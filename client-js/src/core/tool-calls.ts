@@ -57,22 +57,16 @@ export class ToolCalls {
     const record = this.#byInterrupt.get(call.interrupt_id) ?? this.#adopt(call);
     record.args = call.args;
     if ("result" in call) this.#settle(record, call.result);
-    else if (isUnfinished(record)) this.#move(record, call.state === "claimed" ? "running" : "waiting");
+    else this.#work(record, call.state === "claimed", record.progress);
   }
 
   /** Somebody works on the call now, or nobody any more. */
   claimed(interruptId: string, isClaimed: boolean): void {
-    const record = this.#byInterrupt.get(interruptId);
-    if (record === undefined || !isUnfinished(record)) return;
-    if (!isClaimed) delete record.progress;
-    this.#move(record, isClaimed ? "running" : "waiting");
+    this.#work(this.#byInterrupt.get(interruptId), isClaimed);
   }
 
   progressed(interruptId: string, value: unknown): void {
-    const record = this.#byInterrupt.get(interruptId);
-    if (record === undefined || !isUnfinished(record)) return;
-    record.progress = value;
-    this.#move(record, "running");
+    this.#work(this.#byInterrupt.get(interruptId), true, value);
   }
 
   /** The server has stored a browser tool's result. */
@@ -88,10 +82,8 @@ export class ToolCalls {
         this.opened(data);
         return;
       case "claimed":
-        this.claimed(data.interrupt_id, true);
-        return;
       case "released":
-        this.claimed(data.interrupt_id, false);
+        this.claimed(data.interrupt_id, data.event === "claimed");
         return;
       case "progress":
         this.progressed(data.interrupt_id, data.value);
@@ -142,9 +134,7 @@ export class ToolCalls {
 
   #reported(id: string, value: unknown): void {
     const record = this.#newest(id);
-    if (record === undefined || record.interruptId !== undefined || !isUnfinished(record)) return;
-    record.progress = value;
-    this.#move(record, "running");
+    if (record?.interruptId === undefined) this.#work(record, true, value);
   }
 
   /** A tool has ended. */
@@ -205,6 +195,14 @@ export class ToolCalls {
       record.error = { code: result.error.code, message: result.error.message };
       this.#move(record, isCancelled || result.error.code === "cancelled" ? "cancelled" : "failed");
     }
+  }
+
+  /** An unfinished call is worked on, or not; `progress` is what was reported last. */
+  #work(record: ToolCallRecord | undefined, isRunning: boolean, progress?: unknown): void {
+    if (record === undefined || !isUnfinished(record)) return;
+    if (progress === undefined) delete record.progress;
+    else record.progress = progress;
+    this.#move(record, isRunning ? "running" : "waiting");
   }
 
   #move(record: ToolCallRecord, state: ToolCallState): void {

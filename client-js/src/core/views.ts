@@ -4,9 +4,9 @@
  */
 export class Views<Entry extends object, View> {
   readonly #build: (entry: Entry) => View;
-  #positions = new Map<Entry, number>();
-  readonly #stale = new Set<Entry>();
-  #views: readonly View[] = [];
+  /** None yet, or none any more, for a record that has changed. */
+  readonly #views = new Map<Entry, View | undefined>();
+  #all: readonly View[] | undefined;
 
   constructor(build: (entry: Entry) => View) {
     this.#build = build;
@@ -14,38 +14,30 @@ export class Views<Entry extends object, View> {
 
   /** Appends a record. */
   add(entry: Entry): void {
-    this.#positions.set(entry, this.#positions.size);
-    this.#stale.add(entry);
+    this.#views.set(entry, undefined);
+    this.#all = undefined;
   }
 
   /** Says that a record has changed. Records that are not listed are none of our business. */
   touch(entry: Entry): void {
-    if (this.#positions.has(entry)) this.#stale.add(entry);
+    if (this.#views.has(entry)) this.add(entry);
   }
 
   /** Removes a record. */
   remove(entry: Entry): void {
-    const position = this.#positions.get(entry);
-    if (position === undefined) return;
-    const views = this.all();
-    this.#positions.delete(entry);
-    this.#positions = new Map([...this.#positions.keys()].map((left, index) => [left, index]));
-    this.#views = views.filter((_, index) => index !== position);
+    if (this.#views.delete(entry)) this.#all = undefined;
   }
 
   /** All views, in order: the same array for as long as nothing changes. */
   all(): readonly View[] {
-    if (this.#stale.size > 0) {
-      const views = this.#views.slice();
-      for (const entry of this.#stale) views[this.#positions.get(entry) as number] = this.#build(entry);
-      this.#stale.clear();
-      this.#views = views;
-    }
-    return this.#views;
+    this.#all ??= Array.from(this.#views.keys(), (entry) => this.of(entry));
+    return this.#all;
   }
 
   /** The view of one listed record. */
   of(entry: Entry): View {
-    return this.all()[this.#positions.get(entry) as number] as View;
+    const view = this.#views.get(entry) ?? this.#build(entry);
+    this.#views.set(entry, view);
+    return view;
   }
 }

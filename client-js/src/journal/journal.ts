@@ -8,8 +8,6 @@ import type { Note } from "../core/note.ts";
 export interface Journal {
   /** Whether what it holds outlives the page. May become false, when the browser lets the page down. */
   readonly isDurable: boolean;
-  /** Whether it was made just now: what earlier pages have begun, it cannot know. */
-  readonly isNew: boolean;
   /** Writes a note, in place of the one of the same call; resolves when it is stored. */
   note(note: Note): Promise<void>;
   /** Removes the note of a call; resolves when that is stored. */

@@ -4,7 +4,6 @@ import type { Journal } from "./journal.ts";
 /** A journal that ends with the page. */
 export class MemoryJournal implements Journal {
   isDurable = false;
-  isNew = true;
   readonly #notes = new Map<string, Note>();
 
   async note(note: Note): Promise<void> {

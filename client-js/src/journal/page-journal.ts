@@ -12,7 +12,6 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
  * rejects.
  */
 export class PageJournal extends MemoryJournal {
-  override isNew = false;
   #database: IDBDatabase | undefined;
   #problem: unknown;
   #hasWarned = false;
@@ -32,22 +31,20 @@ export class PageJournal extends MemoryJournal {
   }
 
   override async note(note: Note): Promise<void> {
-    // A single result that does not fit is sent all the same; until then its call counts as started.
-    await this.#transact((store) => store.put(note), note.result !== undefined);
+    await this.#transact((store) => store.put(note), note);
     if (this.isDurable) return;
     if (!this.#hasWarned) {
-      const loss = "If this page is reloaded while it executes a tool, the result is lost";
-      console.warn(`farside: no IndexedDB here (${this.#problem}). ${loss}.`);
+      console.warn(
+        `farside: no IndexedDB (${this.#problem}): a reload loses the result of a tool that runs.`,
+      );
     }
     this.#hasWarned = true;
     await super.note(note);
   }
 
   override async forget(threadId: string, interruptId: string): Promise<void> {
-    await Promise.all([
-      super.forget(threadId, interruptId),
-      this.#transact((store) => store.delete([threadId, interruptId])),
-    ]);
+    void super.forget(threadId, interruptId);
+    await this.#transact((store) => store.delete([threadId, interruptId]));
   }
 
   override async notes(threadId: string): Promise<readonly Note[]> {
@@ -64,7 +61,6 @@ export class PageJournal extends MemoryJournal {
       const opening = globalThis.indexedDB.open("farside", 1);
       const stop = clock.at(clock.now() + OPENING_MS, () => reject("it does not open"));
       opening.onupgradeneeded = () => {
-        this.isNew = true;
         opening.result.createObjectStore(STORE, { keyPath: ["threadId", "interruptId"] });
       };
       opening.onerror = opening.onsuccess = () => {
@@ -78,19 +74,25 @@ export class PageJournal extends MemoryJournal {
     });
   }
 
-  /** Makes one request; resolves when what it did is on the disk, or the journal is in memory from now on. */
-  #transact<T>(request: (store: IDBObjectStore) => IDBRequest<T>, mayFail = false): Promise<T | undefined> {
+  /**
+   * Makes one request, which may be to write a note; resolves when what it did is on the disk, or the journal is in memory from
+   * now on.
+   */
+  #transact<T>(request: (store: IDBObjectStore) => IDBRequest<T>, note?: Note): Promise<T | undefined> {
+    // What is only asked for has not begun: if the power fails, nothing has happened.
+    const durability = note?.asked ? "relaxed" : "strict";
     return new Promise<T | undefined>((resolve, reject) => {
       if (!this.isDurable) return resolve(undefined);
-      const options = { durability: "strict" } as const;
-      const transaction = (this.#database as IDBDatabase).transaction(STORE, "readwrite", options);
+      const transaction = (this.#database as IDBDatabase).transaction(STORE, "readwrite", { durability });
       const requested = request(transaction.objectStore(STORE));
       transaction.oncomplete = () => resolve(requested.result);
       transaction.onabort = () => reject(transaction.error);
     }).catch((error) => {
-      if (mayFail) return undefined;
-      this.isDurable = false;
-      this.#problem = error;
+      // A single result that does not fit is sent all the same; until then its call counts as started.
+      if (note?.result === undefined) {
+        this.isDurable = false;
+        this.#problem = error;
+      }
       return undefined;
     });
   }

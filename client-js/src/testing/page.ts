@@ -46,12 +46,13 @@ export class FakePage {
         "client" in step && step.client.method === method && (step.page ?? "page") === name
           ? [step.client.params]
           : [],
-      )[0];
-    const announced = sent("client.announce") as Partial<ClientAnnounceParams> | undefined;
+      );
+    const announced = sent("client.announce")[0] as Partial<ClientAnnounceParams> | undefined;
     const implemented = announced?.tools ?? [];
+    const claimIds = [...new Set(sent("call.claim").map((params) => String(params["claim_id"])))];
     const client = createClient({
       url: "ws://server",
-      agent: String(sent("run.start")?.["assistant_id"] ?? "assistant"),
+      agent: String(sent("run.start")[0]?.["assistant_id"] ?? "assistant"),
       tools: implemented.map(({ name, permissions }) =>
         tool({ name, description: name, schema: ANYTHING, permissions }).implement((args, context) =>
           this.#call(name, args, context),
@@ -63,7 +64,7 @@ export class FakePage {
       journal: new MemoryJournal(),
       clock,
       random: () => 0,
-      newId: (kind) => this.#ids.get(kind) ?? kind,
+      newId: (kind) => (kind === "claim" ? claimIds.shift() : this.#ids.get(kind)) ?? kind,
     });
     this.#thread = client.thread(thread);
   }

@@ -34,9 +34,8 @@ export async function resultOfBody(
 
 function inDataModel(value: unknown): unknown {
   try {
-    return plain(value === undefined ? null : value);
+    return plain(value);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new FarsideError("invalid_result", `The tool returned what cannot be sent: ${message}`, { cause });
+    throw new FarsideError("invalid_result", `The result cannot be sent: ${cause}`, { cause });
   }
 }

@@ -10,16 +10,14 @@ const GEOLOCATION_CODES: Readonly<Record<number, ToolErrorCode>> = {
 };
 
 /** `DOMException.name`. */
-const DOM_CODES: Readonly<Record<string, ToolErrorCode>> = {
-  NotAllowedError: "permission_denied",
-  NotSupportedError: "unsupported",
-};
+const DOM_CODES: ReadonlyMap<unknown, ToolErrorCode> = new Map([
+  ["NotAllowedError", "permission_denied"],
+  ["NotSupportedError", "unsupported"],
+]);
 
 /** What a body threw, as the error of its call. `hadGesture`: the user had clicked when the body began. */
 export function errorBodyOf(thrown: unknown, hadGesture: boolean): ErrorBody {
-  const { code, name, message, details } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as {
-    readonly [key: string]: unknown;
-  };
+  const { code, name, message, details } = Object(thrown) as { readonly [key: string]: unknown };
   const body: ErrorBody = {
     code: isToolErrorCode(code) ? code : (geolocationCode(thrown, code) ?? domCode(name, hadGesture)),
     message: wellFormed(typeof message === "string" ? message : String(thrown)),
@@ -40,8 +38,8 @@ function geolocationCode(thrown: unknown, code: unknown): ToolErrorCode | undefi
 }
 
 function domCode(name: unknown, hadGesture: boolean): ToolErrorCode {
-  if (typeof name !== "string" || !Object.hasOwn(DOM_CODES, name)) return "failed";
-  return name === "NotAllowedError" && !hadGesture ? "needs_gesture" : (DOM_CODES[name] ?? "failed");
+  const known = DOM_CODES.get(name) ?? "failed";
+  return known === "permission_denied" && !hadGesture ? "needs_gesture" : known;
 }
 
 function wellFormed(text: string): string {

@@ -88,11 +88,8 @@ export function tool<
 >(declaration: ToolDeclaration<Args, Result>): DeclaredTool<Args, Result> {
   const { name } = declaration;
   if (typeof name !== "string" || !NAME.test(name)) {
-    const expected = "a tool name of letters, digits, _ and -, at most 64 of them";
-    throw new FarsideError(
-      "invalid_argument",
-      `expected ${expected}, got ${JSON.stringify(name)}; rename the tool`,
-    );
+    const expected = "a tool name of letters, digits, _ and -, 1 to 64 of them";
+    throw new FarsideError("invalid_argument", `expected ${expected}, got ${JSON.stringify(name)}`);
   }
   return {
     ...declaration,
@@ -145,9 +142,9 @@ export function adopt(
   implementation: ToolImplementation,
 ): ImplementedTool<StandardSchemaV1, StandardSchemaV1> {
   if (implementation instanceof ImplementedTool) return implementation;
-  const { name, schema } = implementation.tool as { name: string; schema?: unknown };
+  const { name, schema } = implementation.tool as { name: string; schema?: StandardSchemaV1 };
   const body = (args: unknown) => implementation.execute(args as never);
-  const declared = tool({ name, description: "", schema: isStandardSchema(schema) ? schema : ANYTHING });
+  const declared = tool({ name, description: "", schema: schema?.["~standard"] ? schema : ANYTHING });
   return declared.implement(body) as ImplementedTool<StandardSchemaV1, StandardSchemaV1>;
 }
 
@@ -162,12 +159,6 @@ const NO_CALL: ToolContext = {
   toolCallId: "",
   threadId: "",
 };
-
-function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
-  return (
-    (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
-  );
-}
 
 async function parsed<S extends StandardSchemaV1>(
   schema: S,

@@ -81,10 +81,7 @@ export class Transport {
     socket.onopen = () => {
       this.#codec = this.#codecs.find(({ protocol }) => protocol === socket.protocol);
       if (this.#codec !== undefined) opened();
-      else {
-        const expected = `expected a farside server at ${address}`;
-        fail("not_supported", `${expected}; it speaks none of our subprotocols`);
-      }
+      else fail("not_supported", `The server at ${address} speaks none of our subprotocols.`);
     };
     socket.onmessage = ({ data }) => {
       let message: unknown;
@@ -92,7 +89,7 @@ export class Transport {
         const frame = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
         message = this.#codec?.decode(frame as Frame, INCOMING_LIMITS);
         if (!isServerMessage(message))
-          throw new FarsideError("malformed_frame", "expected a reply or an event");
+          throw new FarsideError("malformed_frame", "expected a message as the protocol's schema has it");
       } catch (error) {
         if (!(error instanceof FarsideError)) throw error;
         return received(error);

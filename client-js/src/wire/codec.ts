@@ -28,7 +28,7 @@ export const JSON_CODEC: Codec = {
 
   decode(frame, limits = DEFAULT_LIMITS) {
     if (typeof frame !== "string") {
-      throw new FarsideError("malformed_frame", "expected a text frame with JSON, got a binary frame");
+      throw new FarsideError("malformed_frame", "expected a text frame, got a binary one");
     }
     fits(byteLength(frame, limits), limits);
     let value: unknown;
@@ -54,7 +54,7 @@ export const MESSAGEPACK_CODEC: Codec = {
 
   decode(frame, limits = DEFAULT_LIMITS) {
     if (typeof frame === "string") {
-      throw new FarsideError("malformed_frame", "expected a binary frame with MessagePack, got a text frame");
+      throw new FarsideError("malformed_frame", "expected a binary frame, got a text one");
     }
     fits(frame.length, limits);
     const value = read(frame, limits.depth);

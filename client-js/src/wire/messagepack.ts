@@ -27,7 +27,42 @@ export function read(frame: Uint8Array, depth: number): unknown {
   }
 }
 
-type Setter = "setUint8" | "setUint16" | "setUint32" | "setInt8" | "setInt16" | "setInt32" | "setFloat64";
+type Kind =
+  | "Float32"
+  | "Float64"
+  | "Uint8"
+  | "Uint16"
+  | "Uint32"
+  | "BigUint64"
+  | "Int8"
+  | "Int16"
+  | "Int32"
+  | "BigInt64";
+
+/** The kinds of numbers in the order of their heads, from 0xca on, and how many bytes they take. */
+const KINDS = Object.entries<number>({
+  Float32: 4,
+  Float64: 8,
+  Uint8: 1,
+  Uint16: 2,
+  Uint32: 4,
+  BigUint64: 8,
+  Int8: 1,
+  Int16: 2,
+  Int32: 4,
+  BigInt64: 8,
+} satisfies Record<Kind, number>).map(([kind, size]) => {
+  return { get: `get${kind as Kind}`, set: `set${kind as Kind}`, size } as const;
+});
+const NUMBER = 0xca;
+const UINT8 = 2;
+
+/** The heads with 8 bits of length; those with 16 and 32 follow. */
+const BYTES = 0xc4;
+const TEXT = 0xd9;
+/** There is none with 8 bits. */
+const ARRAY = 0xdb;
+const OBJECT = 0xdd;
 
 class Writer {
   #bytes = new Uint8Array(256);
@@ -44,16 +79,16 @@ class Writer {
     else if (typeof value === "number") this.#number(value);
     else if (typeof value === "string") this.#text(value);
     else if (value instanceof Uint8Array) {
-      this.#sized(value.length, 0xc4, 0xc5, 0xc6);
+      this.#sized(value.length, BYTES);
       this.#raw(value);
     } else if (Array.isArray(value)) {
       if (value.length < 16) this.#head(0x90 | value.length);
-      else this.#sized(value.length, undefined, 0xdc, 0xdd);
+      else this.#sized(value.length, ARRAY);
       for (const item of value) this.write(item);
     } else {
       const entries = Object.entries(value as object);
       if (entries.length < 16) this.#head(0x80 | entries.length);
-      else this.#sized(entries.length, undefined, 0xde, 0xdf);
+      else this.#sized(entries.length, OBJECT);
       for (const [key, item] of entries) {
         this.write(key);
         this.write(item);
@@ -77,40 +112,34 @@ class Writer {
     }
     const text = encoder.encode(value);
     if (text.length < 32) this.#head(0xa0 | text.length);
-    else this.#sized(text.length, 0xd9, 0xda, 0xdb);
+    else this.#sized(text.length, TEXT);
     this.#raw(text);
   }
 
   #number(value: number): void {
-    if (!Number.isInteger(value)) this.#put(0xcb, 8, "setFloat64", value);
+    if (!Number.isInteger(value)) this.#put(0xcb, value);
     else if (value >= 0) {
       if (value < 0x80) this.#head(value);
-      else if (value <= 0xffff_ffff) this.#sized(value, 0xcc, 0xcd, 0xce);
-      else this.#long(0xcf, value);
+      else if (value <= 0xffff_ffff) this.#sized(value, NUMBER + UINT8);
+      else this.#put(0xcf, BigInt(value));
     } else if (value >= -0x20) this.#head(value & 0xff);
-    else if (value >= -0x80) this.#put(0xd0, 1, "setInt8", value);
-    else if (value >= -0x8000) this.#put(0xd1, 2, "setInt16", value);
-    else if (value >= -0x8000_0000) this.#put(0xd2, 4, "setInt32", value);
-    else this.#long(0xd3, value);
-  }
-
-  #long(head: number, value: number): void {
-    const at = this.#head(head, 8);
-    this.#view.setInt32(at, Math.floor(value / 0x1_0000_0000));
-    this.#view.setUint32(at + 4, value >>> 0);
+    // Negative ones are rare: not worth the heads with fewer bits.
+    else if (value >= -0x8000_0000) this.#put(0xd2, value);
+    else this.#put(0xd3, BigInt(value));
   }
 
   /** Writes a head with a length, or a number, in as few bytes as it takes. */
-  #sized(size: number, head8: number | undefined, head16: number, head32: number): void {
-    if (size <= 0xff && head8 !== undefined) this.#put(head8, 1, "setUint8", size);
-    else if (size <= 0xffff) this.#put(head16, 2, "setUint16", size);
-    else this.#put(head32, 4, "setUint32", size);
+  #sized(size: number, head: number): void {
+    const power = size > 0xffff ? 2 : size > 0xff || head === ARRAY || head === OBJECT ? 1 : 0;
+    this.#put(head + power, size, UINT8 + power);
   }
 
-  #put(head: number, size: number, set: Setter, value: number): void {
+  /** Writes a head and a number. */
+  #put(head: number, value: number | bigint, kind = head - NUMBER): void {
+    const { set, size } = KINDS[kind] as (typeof KINDS)[number];
     // Making room may replace the view.
     const at = this.#head(head, size);
-    this.#view[set](at, value);
+    this.#view[set](at, value as never);
   }
 
   /** Writes a head byte and makes room for what belongs to it; returns where that begins. */
@@ -159,6 +188,7 @@ class Reader {
     if (head < 0xa0) return this.#array(head & 0x0f, depth);
     if (head < 0xc0) return this.#text(head & 0x1f);
     if (head >= 0xe0) return head - 0x100;
+    if (head >= NUMBER && head < NUMBER + KINDS.length) return this.#number(head - NUMBER);
     switch (head) {
       case 0xc0:
         return null;
@@ -169,40 +199,22 @@ class Reader {
       case 0xc4:
       case 0xc5:
       case 0xc6:
-        return this.#raw(this.#size(head - 0xc4)).slice();
-      case 0xca:
-        return this.#view.getFloat32(this.#skip(4));
-      case 0xcb:
-        return this.#view.getFloat64(this.#skip(8));
-      case 0xcc:
-      case 0xcd:
-      case 0xce:
-        return this.#size(head - 0xcc);
-      case 0xcf:
-        return this.#size(2) * 0x1_0000_0000 + this.#size(2);
-      case 0xd0:
-        return this.#view.getInt8(this.#skip(1));
-      case 0xd1:
-        return this.#view.getInt16(this.#skip(2));
-      case 0xd2:
-        return this.#view.getInt32(this.#skip(4));
-      case 0xd3:
-        return this.#view.getInt32(this.#skip(4)) * 0x1_0000_0000 + this.#size(2);
+        return this.#raw(this.#size(head, BYTES)).slice();
       case 0xd9:
       case 0xda:
       case 0xdb:
-        return this.#text(this.#size(head - 0xd9));
+        return this.#text(this.#size(head, TEXT));
       case 0xdc:
       case 0xdd:
-        return this.#array(this.#size(head - 0xdb), depth);
+        return this.#array(this.#size(head, ARRAY), depth);
       case 0xde:
       case 0xdf:
-        return this.#object(this.#size(head - 0xdd), depth);
+        return this.#object(this.#size(head, OBJECT), depth);
       case 0xc1:
-        throw malformed("a value, got the byte 0xc1");
+        throw malformed("one value, got the byte 0xc1");
       default: {
         // An extension: its type and its content are still to come.
-        this.#raw(1 + (head < 0xca ? this.#size(head - 0xc7) : 2 ** (head - 0xd4)));
+        this.#raw(1 + (head < NUMBER ? this.#size(head, 0xc7) : 2 ** (head - 0xd4)));
         throw new FarsideError("invalid_value", "expected no extension types (timestamps and the like)");
       }
     }
@@ -257,10 +269,14 @@ class Reader {
     return this.#frame.subarray(at, this.#at);
   }
 
-  /** Reads an unsigned number of 1, 2 or 4 bytes. */
-  #size(power: number): number {
-    if (power === 0) return this.#view.getUint8(this.#skip(1));
-    return power === 1 ? this.#view.getUint16(this.#skip(2)) : this.#view.getUint32(this.#skip(4));
+  /** Reads the length that belongs to a head of a group. */
+  #size(head: number, first: number): number {
+    return this.#number(head - first + UINT8);
+  }
+
+  #number(kind: number): number {
+    const { get, size } = KINDS[kind] as (typeof KINDS)[number];
+    return Number(this.#view[get](this.#skip(size)));
   }
 
   #skip(size: number): number {

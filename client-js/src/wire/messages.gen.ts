@@ -258,10 +258,15 @@ export interface QueuedRun {
   input: unknown;
 }
 /**
- * Ours. Who this page is and what it can do; sent first, and again whenever it changes.
+ * Ours. Who this page is and what it can do; sent first, and again whenever it changes. ``replaces``: the ids of
+ * pages that are gone, for whose calls this one answers.
  */
 export interface ClientAnnounceParams {
   client_id: string;
+  /**
+   * @maxItems 1024
+   */
+  replaces?: string[];
   /**
    * @maxItems 1024
    */
@@ -363,19 +368,18 @@ export interface AnnounceLimits {
   items: number;
 }
 /**
- * Ours. Take a call for execution, or with ``claim_id`` renew a claim.
+ * Ours. Take a call for execution, or renew a claim. ``claim_id`` is made by the client, so that no reply can be
+ * lost with it: a new one for each claim, that nobody can guess.
  */
 export interface CallClaimParams {
   interrupt_id: string;
-  claim_id?: string;
+  claim_id: string;
 }
 /**
- * The call is yours for ``lease_ms``; renew it before then by claiming again with ``claim_id``, which names the
- * claim and proves it. Only the claimer learns it.
+ * The call is yours for ``lease_ms``; renew it before then by claiming again.
  */
 export interface CallClaimResult {
   interrupt_id: string;
-  claim_id: string;
   tool_call_id: string;
   name: string;
   args: {
@@ -385,7 +389,7 @@ export interface CallClaimResult {
   deadline?: number;
 }
 /**
- * Ours. Decline an offer, or give a call back. ``started``: it may have been executed, the outcome is unknown.
+ * Ours. Decline an offer, or give up a claim. ``started``: it may have been executed, the outcome is unknown.
  */
 export interface CallReleaseParams {
   interrupt_id: string;
@@ -398,7 +402,7 @@ export interface CallReleaseParams {
  */
 export interface CallProgressParams {
   interrupt_id: string;
-  claim_id?: string;
+  claim_id: string;
   value: unknown;
 }
 export interface CallProgressResult {
@@ -410,7 +414,7 @@ export interface CallProgressResult {
  */
 export interface CallSettleParams {
   interrupt_id: string;
-  claim_id?: string;
+  claim_id: string;
   result: Success | Failure;
 }
 /**

@@ -127,7 +127,7 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
 
 /**
  * Brings what an application hands over into the data model, as a copy: members that are undefined are dropped, and
- * an ArrayBuffer becomes bytes. Throws like {@link check}; a value that contains itself is refused too.
+ * an ArrayBuffer becomes bytes; nothing at all is null. Throws like {@link check}; a value that contains itself is refused too.
  */
 export function plain(value: unknown): Value {
   const path: (string | number)[] = [];
@@ -163,7 +163,7 @@ export function plain(value: unknown): Value {
     return copied;
   };
 
-  const copied = copy(value);
+  const copied = copy(value ?? null);
   check(copied);
   return copied as Value;
 }
@@ -217,6 +217,6 @@ function placeOf(path: readonly (string | number)[]): string {
 }
 
 function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return typeof value;
-  return value.constructor?.name || "an object with its own prototype";
+  if (typeof value !== "object") return typeof value;
+  return value?.constructor?.name || "an object with its own prototype";
 }

@@ -80,8 +80,10 @@ window.points = (() => {
     return asked;
   }
 
+  const nameOf = ({ asked, result }) => (asked ? "asked" : result === undefined ? "started" : "result");
+
   IDBObjectStore.prototype.put = function (note) {
-    return write(this, note.result === undefined ? "started" : "result", () => put.call(this, note));
+    return write(this, nameOf(note), () => put.call(this, note));
   };
 
   IDBObjectStore.prototype.delete = function (key) {
@@ -92,8 +94,7 @@ window.points = (() => {
     const asked = getAll.call(this);
     asked.addEventListener("success", () => {
       const notes = asked.result.filter((note) => note.threadId === thread);
-      if (fatal === null)
-        tell({ found: notes.map(({ result }) => (result === undefined ? "started" : "result")) });
+      if (fatal === null) tell({ found: notes.map(nameOf) });
     });
     return asked;
   };

@@ -26,36 +26,24 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A client takes the call.
+    """A client takes the call, or keeps it.
 
-    ``claim_id`` names the new claim. ``lease_ms`` None: until the client is gone (plain connections). ``anew``: the
-    client may hold the call already, and gets the same claim again: its reply was lost, or whoever asked is gone and
-    had not begun.
+    ``claim_id`` names and proves the claim. Whoever knows it has the claim, maybe under another client id than before:
+    a page that was reopened. A claim that ended meanwhile is had again, if nobody else was offered the call.
+    ``lease_ms`` None: until the client is gone (plain connections).
     """
 
     client_id: str
     claim_id: str
     lease_ms: int | None
-    anew: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Renew:
-    """The holder of a claim keeps it, maybe under another client id: a page that was reopened.
-
-    A claim that ended meanwhile is had again, if nobody else was offered the call.
-    """
-
-    client_id: str
-    claim_id: str
-    lease_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A client declines its offer, or gives up its claim.
+    """A client declines its offer, or gives up its claim, which ``claim_id`` names.
 
-    ``started``: the execution may have begun, its outcome is unknown (L8).
+    ``started``: the execution may have begun, its outcome is unknown (L8). A page that was reopened does this under
+    another client id, and one that remembers nothing without ``claim_id``.
     """
 
     client_id: str
@@ -66,12 +54,11 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The holder shows progress, which renews its claim. ``claim_id`` None: known by its client id."""
+    """The holder shows progress, which renews its claim."""
 
-    client_id: str
+    claim_id: str
     lease_ms: int
     value: Any
-    claim_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +86,11 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """The answer. ``plain``: of a client of the plain protocol, which shows only that it knows the call's id."""
+    """The answer. ``claim_id`` None: of a client of the plain protocol, which shows only that it knows the call."""
 
     result: ToolResult
     client_id: str
-    claim_id: str | None = None
-    plain: bool = False
+    claim_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +105,7 @@ class Tick:
     """Time passed: ends an offer, a lease, or the call when one is due."""
 
 
-Action = Offer | Claim | Renew | Release | Progress | Leave | Return | Restart | Settle | Cancel | Tick
+Action = Offer | Claim | Release | Progress | Leave | Return | Restart | Settle | Cancel | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +143,7 @@ def transition(call: Call, action: Action, now: int) -> Change:
         case Cancel():
             return _end(call, "cancelled", failure("cancelled", action.reason), None, now)
         case Settle():
-            if call.state == "claimed" and not action.plain and not _holds(call, action):
+            if call.state == "claimed" and action.claim_id not in (None, call.claim_id):
                 raise _lost(call)
             return _end(call, "settled", action.result, action.client_id, now)
         case Offer():
@@ -170,20 +156,10 @@ def transition(call: Call, action: Action, now: int) -> Change:
         case Release():
             return _release(call, action, now)
         case Progress():
-            if call.state != "claimed" or not _holds(call, action):
+            if call.state != "claimed" or call.claim_id != action.claim_id:
                 raise _lost(call)
             renewed = replace(call, lease_until=now + action.lease_ms)
             return Change(renewed, _told("progress", call, value=action.value))
-        case Renew():
-            free = call.state == "open" or (call.state == "offered" and call.client_id == action.client_id)
-            if not free and not (call.state == "claimed" and _holds(call, action)):
-                raise _lost(call)
-            until = now + action.lease_ms
-            renewed = replace(
-                call, state="claimed", client_id=action.client_id, claim_id=action.claim_id, lease_until=until
-            )
-            moved = free or call.client_id != action.client_id
-            return Change(renewed, _told("claimed", call, client_id=action.client_id) if moved else None)
         case _:
             assert_never(action)
 
@@ -193,30 +169,26 @@ def opened(call: Call) -> dict[str, Any]:
     return {"event": "opened", **call.snapshot()}
 
 
-def _holds(call: Call, action: Renew | Release | Progress | Settle) -> bool:
-    """Whether the client has the call: it proves the claim, or proves nothing and is the one that has it."""
-    if action.claim_id is not None:
-        return action.claim_id == call.claim_id
-    return action.client_id == call.client_id
-
-
 def _claim(call: Call, action: Claim, now: int) -> Change:
     mine = call.client_id == action.client_id
+    free = call.state == "open" or (call.state == "offered" and mine)
+    if not free and call.claim_id != action.claim_id:
+        raise _lost(call)
     until = None if action.lease_ms is None else now + action.lease_ms
-    if call.state == "open" or (call.state == "offered" and mine):
-        taken = replace(call, state="claimed", client_id=action.client_id, claim_id=action.claim_id, lease_until=until)
-        return Change(taken, _told("claimed", call, client_id=action.client_id))
-    if call.state == "claimed" and mine and action.anew:
-        return Change(replace(call, lease_until=until), None)
-    raise _lost(call)
+    taken = replace(call, state="claimed", client_id=action.client_id, claim_id=action.claim_id, lease_until=until)
+    return Change(taken, None if mine and not free else _told("claimed", call, client_id=action.client_id))
 
 
 def _release(call: Call, action: Release, now: int) -> Change:
-    if call.state == "open" or not _holds(call, action):
-        raise _lost(call)
-    if call.state == "claimed" and action.started:
+    mine = call.client_id == action.client_id
+    proven = call.claim_id == action.claim_id
+    if call.state == "offered" and mine:
+        return _freed(call, action.reason)
+    if call.state == "claimed" and action.started and (proven or (mine and action.claim_id is None)):
         return _unknown(call, action.reason or "the outcome is unknown", now)
-    return _freed(call, action.reason)
+    if call.state == "claimed" and mine and proven:
+        return _freed(call, action.reason)
+    raise _lost(call)
 
 
 def _leave(call: Call, action: Leave, now: int) -> Change:

@@ -204,22 +204,22 @@ class Connection:
             case wire.StateGetParams():
                 return await self._state(params)
             case wire.ClientAnnounceParams():
-                ledger.supersede(thread_id, self)
+                ledger.supersede(thread_id, self, {self.client_id, *params.replaces})
                 return self._welcome()
             case wire.CallClaimParams():
                 self._client()
-                claim_id = _optional(params.claim_id)
-                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim_id))
+                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, params.claim_id))
             case wire.CallReleaseParams():
                 release = Release(self._client(), _optional(params.claim_id), params.started, _optional(params.reason))
                 await ledger.release(thread_id, params.interrupt_id, self, release)
             case wire.CallProgressParams():
+                self._client()
                 lease_ms = engine.settings.lease_ms
-                progress = Progress(self._client(), lease_ms, params.value, _optional(params.claim_id))
+                progress = Progress(params.claim_id, lease_ms, params.value)
                 await ledger.progress(thread_id, params.interrupt_id, self, progress)
                 return {"lease_ms": lease_ms}
             case wire.CallSettleParams():
-                settle = Settle(params.result, self._client(), _optional(params.claim_id))
+                settle = Settle(params.result, self._client(), params.claim_id)
                 stored = await ledger.settle(thread_id, params.interrupt_id, settle)
                 return {"result": stored.model_dump()}
             case wire.UnsubscribeParams() | wire.ConnectionPingParams():
@@ -241,7 +241,6 @@ class Connection:
     def _claimed(self, call: Call) -> dict[str, Any]:
         claimed: dict[str, Any] = {
             "interrupt_id": call.interrupt_id,
-            "claim_id": call.claim_id,
             "tool_call_id": call.tool_call_id,
             "name": call.name,
             "args": call.args,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from farside.core.calls import (
     Offer,
     Progress,
     Release,
-    Renew,
     Return,
     Settle,
     Tick,
@@ -112,11 +112,11 @@ class Ledger:
                 await live.apply(held, now)
             await self._engine.chores.do(live)
 
-    def supersede(self, thread_id: str, listener: Listener) -> None:
-        """A client has connected anew: nothing more is carried out of what its older connections sent, so that what is
-        late cannot undo what the new one does."""
+    def supersede(self, thread_id: str, listener: Listener, clients: AbstractSet[str]) -> None:
+        """A client has connected anew, maybe under another id: nothing more is carried out of what its older
+        connections sent, so that what is late cannot undo what the new one does."""
         for other in self._engine.bus.listeners(thread_id):
-            if other is not listener and other.client_id == listener.client_id:
+            if other is not listener and other.client_id in clients:
                 other.retire()
                 other.hang_up(CLOSE_SUPERSEDED, "another connection speaks for the client now")
 
@@ -125,9 +125,6 @@ class Ledger:
         if not self._engine.threads.is_loaded(thread_id):
             return
         async with self._engine.threads.locked(thread_id) as live:
-            for interrupt_id, hand in list(live.hands.items()):
-                if hand is listener:
-                    del live.hands[interrupt_id]
             live.gone.add(listener.client_id)
             await self._engine.chores.do(live)
 
@@ -172,30 +169,20 @@ class Ledger:
     def _hand_over(self, live: LiveThread, calls: Sequence[Call], listeners: Sequence[Listener | None]) -> None:
         for call, listener in zip(calls, listeners, strict=True):
             if listener is not None and listener.plain:
-                live.hands[call.interrupt_id] = listener
                 listener.offer(call, live.log.shown)
 
     # --- what a client does ---
 
-    async def claim(self, thread_id: str, interrupt_id: str, listener: Listener, claim_id: str | None) -> Call:
+    async def claim(self, thread_id: str, interrupt_id: str, listener: Listener, claim_id: str) -> Call:
         """Take a call, or renew a claim.
 
         Raises:
             FarsideError: ``not_found``, ``claim_lost``, ``call_settled``.
         """
-        client_id, lease_ms = listener.client_id, self._engine.settings.lease_ms
-
-        def action(live: LiveThread, call: Call) -> Action:
-            if claim_id is not None:
-                return Renew(client_id, claim_id, lease_ms)
-            hand = live.hands.get(interrupt_id)
-            anew = hand is None or hand is listener or hand.is_retired
-            return Claim(client_id, self._engine.new_id(), lease_ms, anew)
-
+        action = Claim(listener.client_id, claim_id, self._engine.settings.lease_ms)
         async with self._engine.threads.locked(thread_id) as live:
             _refuse_retired(listener)
-            call = await self._act(live, interrupt_id, action)
-            live.hands[interrupt_id] = listener
+            call = await self._act(live, interrupt_id, lambda _live, _call: action)
         self._engine.look_at_time()
         return call
 
@@ -246,7 +233,7 @@ class Ledger:
                     message = f"expected an open interrupt of thread {thread_id}, got {interrupt_id!r}"
                     raise FarsideError("no_such_interrupt", message)
                 result = self._checked(live, call, plain.result_of(call, response))
-                changes.append((call, Settle(result, client_id, plain=True)))
+                changes.append((call, Settle(result, client_id, claim_id=None)))
             after = await live.apply(changes, self._engine.clock.now())
             self._engine.legs.answered(live, after)
 

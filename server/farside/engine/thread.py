@@ -10,7 +10,7 @@ from typing import Any
 from farside.core.calls import Action, opened, transition
 from farside.core.limits import Meter
 from farside.core.model import Call, Run, Thread, ToolResult
-from farside.core.ports import Lease, Listener, Write
+from farside.core.ports import Lease, Write
 from farside.engine.log import Draft, ThreadLog
 
 
@@ -42,9 +42,9 @@ class LiveThread:
     """The thread's lock, its log, its unsettled calls, its active run and those that are queued behind it.
 
     ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
-    declined a call or did not take it in time, by interrupt id. ``hands``: the connection that made or renewed a claim.
-    ``gone``: clients without a connection whose calls have not been taken from them yet. ``is_lost``: the thread was
-    loaded anew, here or elsewhere; this object is of no use any more.
+    declined a call or did not take it in time, by interrupt id. ``gone``: clients
+    without a connection whose calls have not been taken from them yet. ``is_lost``: the thread was loaded anew, here or
+    elsewhere; this object is of no use any more.
     """
 
     def __init__(
@@ -59,7 +59,6 @@ class LiveThread:
         self.active: LiveRun | None = None
         self.queue: list[Run] = list(queue)
         self.passed: dict[str, set[str]] = {}
-        self.hands: dict[str, Listener] = {}
         self.gone: set[str] = set()
 
     def open_calls(self, run_id: str) -> list[Call]:
@@ -120,8 +119,6 @@ class LiveThread:
         self.calls[call.interrupt_id] = call
         if self.active is not None and call.interrupt_id in self.active.batch:
             self.active.batch[call.interrupt_id] = call
-        if call.state != "claimed":
-            self.hands.pop(call.interrupt_id, None)
         if call.ended:
             del self.calls[call.interrupt_id]
             self.passed.pop(call.interrupt_id, None)

@@ -50,6 +50,7 @@ class FakeBrowser:
         self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
+        self._claims: dict[str, str] = {}
         self._pings: set[asyncio.Task[None]] = set()
         self._bodies: dict[str, asyncio.Task[None]] = {}
         self._answers: dict[str, dict[str, Any]] = {}
@@ -149,6 +150,8 @@ class FakeBrowser:
 
     async def request(self, method: str, **params: Any) -> dict[str, Any]:
         """Like :meth:`command`, returns the whole reply."""
+        if self._reader is None or self._reader.done():
+            raise LinkClosed
         command_id = next(self._ids)
         self._replies[command_id] = asyncio.get_running_loop().create_future()
         await self._link.send({"id": command_id, "method": method, "params": params})
@@ -157,6 +160,13 @@ class FakeBrowser:
         if reply["type"] == "error":
             raise FarsideError(reply["error"], reply["message"], details=reply.get("details"))
         return reply
+
+    def held(self, interrupt_id: str) -> dict[str, str]:
+        """How the commands of a claim name it: the call, and this page's claim id for it, made when first needed."""
+        return {
+            "interrupt_id": interrupt_id,
+            "claim_id": self._claims.setdefault(interrupt_id, f"claim-{uuid.uuid4()}"),
+        }
 
     def texts(self) -> list[str]:
         """The agent's texts that arrived, in order."""
@@ -175,20 +185,24 @@ class FakeBrowser:
     # --- what the page does by itself ---
 
     async def _read(self) -> None:
-        with suppress(LinkClosed):
-            while True:
-                message = await self._link.receive()
-                if message["type"] == "event":
-                    await self._heard(message)
-                elif message["type"] == "ping":
-                    self._answer_ping()
-                else:
-                    reply = self._replies.get(message["id"])
-                    if reply is not None and not reply.done():
-                        reply.set_result(message)
-        for reply in self._replies.values():
-            if not reply.done():
-                reply.set_exception(LinkClosed())
+        try:
+            with suppress(LinkClosed):
+                while True:
+                    await self._take(await self._link.receive())
+        finally:
+            for reply in self._replies.values():
+                if not reply.done():
+                    reply.set_exception(LinkClosed())
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        if message["type"] == "event":
+            await self._heard(message)
+        elif message["type"] == "ping":
+            self._answer_ping()
+        else:
+            reply = self._replies.get(message["id"])
+            if reply is not None and not reply.done():
+                reply.set_result(message)
 
     async def _heard(self, event: dict[str, Any]) -> None:
         if event["event_id"] in self._seen:
@@ -219,29 +233,41 @@ class FakeBrowser:
         return interrupt_id in self._bodies and not self._bodies[interrupt_id].done()
 
     def _take_up(self, call: dict[str, Any]) -> None:
-        """Claim and execute a call that is offered to this page, or that it holds since before it came back."""
+        """Claim and execute a call that is offered to this page; give back one that it holds and knows nothing of."""
         interrupt_id = call["interrupt_id"]
         name = self._names.setdefault(interrupt_id, call.get("name", ""))
         running = interrupt_id in self._answers or self._is_running(interrupt_id)
         if call.get("client_id") == self.client_id and name in self._tools and not running:
-            self._bodies[interrupt_id] = asyncio.create_task(self._execute(interrupt_id))
+            forgotten = call.get("state") == "claimed" and interrupt_id not in self._claims
+            what = self._give_back(interrupt_id) if forgotten else self._execute(interrupt_id)
+            self._bodies[interrupt_id] = asyncio.create_task(what)
+
+    async def _give_back(self, interrupt_id: str) -> None:
+        with suppress(LinkClosed, FarsideError):
+            await self.command("call.release", interrupt_id=interrupt_id, started=True)
 
     async def _execute(self, interrupt_id: str) -> None:
         with suppress(LinkClosed):
+            held = self.held(interrupt_id)
             try:
-                claim = await self.command("call.claim", interrupt_id=interrupt_id)
-            except FarsideError:
+                claim = await self.command("call.claim", **held)
+            except FarsideError as error:
+                if not error.retryable:
+                    del self._claims[interrupt_id]
                 return
             self.executions.append((claim["name"], claim["args"]))
             result = await self._result(self._tools[claim["name"]], claim["args"])
-            answer = {"interrupt_id": interrupt_id, "claim_id": claim["claim_id"], "result": result}
+            answer = {**held, "result": result}
             self._answers[interrupt_id] = answer
             await self._settle(answer)
 
     async def _settle(self, answer: dict[str, Any]) -> None:
-        """Send an answer; the server's word on it, whichever, is the end of it."""
-        with suppress(FarsideError):
+        """Send an answer, again after each reconnection until the server has said what became of it."""
+        try:
             await self.command("call.settle", **answer)
+        except FarsideError as error:
+            if error.retryable:
+                return
         self._answers.pop(answer["interrupt_id"], None)
 
     async def _result(self, body: Body, args: dict[str, Any]) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class RuntimeContract:
             await page.until(lambda event: len(page.calls("opened")) == 2)
             call = page.calls("opened")[0]
             result = {"status": "success", "value": "early"}
-            await page.command("call.settle", interrupt_id=call["interrupt_id"], result=result)
+            await page.command("call.settle", **page.held(call["interrupt_id"]), result=result)
         early = call["args"]["n"]
         async with self.serving(TWO_CALLS, store) as served, self.page(served, _late) as page:
             await page.command("subscription.subscribe", channels=["lifecycle", "messages"])

@@ -87,9 +87,11 @@ class StateGetParams(Model):
 
 
 class ClientAnnounceParams(Model):
-    """Ours. Who this page is and what it can do; sent first, and again whenever it changes."""
+    """Ours. Who this page is and what it can do; sent first, and again whenever it changes. ``replaces``: the ids of
+    pages that are gone, for whose calls this one answers."""
 
     client_id: Id
+    replaces: Annotated[list[Id], Field(fail_fast=True, max_length=1024)] = []
     tools: Annotated[list[ToolDeclaration], Field(fail_fast=True, max_length=1024)]
     visible: bool = True
     focused: bool = False
@@ -97,14 +99,15 @@ class ClientAnnounceParams(Model):
 
 
 class CallClaimParams(Model):
-    """Ours. Take a call for execution, or with ``claim_id`` renew a claim."""
+    """Ours. Take a call for execution, or renew a claim. ``claim_id`` is made by the client, so that no reply can be
+    lost with it: a new one for each claim, that nobody can guess."""
 
     interrupt_id: Id
-    claim_id: Id | MISSING = MISSING
+    claim_id: Id
 
 
 class CallReleaseParams(Model):
-    """Ours. Decline an offer, or give a call back. ``started``: it may have been executed, the outcome is unknown."""
+    """Ours. Decline an offer, or give up a claim. ``started``: it may have been executed, the outcome is unknown."""
 
     interrupt_id: Id
     claim_id: Id | MISSING = MISSING
@@ -116,7 +119,7 @@ class CallProgressParams(Model):
     """Ours. Show progress to subscribers; renews the claim."""
 
     interrupt_id: Id
-    claim_id: Id | MISSING = MISSING
+    claim_id: Id
     value: Any
 
 
@@ -125,7 +128,7 @@ class CallSettleParams(Model):
     made: a page that was reopened after a crash sends what the one before it has computed."""
 
     interrupt_id: Id
-    claim_id: Id | MISSING = MISSING
+    claim_id: Id
     result: ToolResult
 
     @field_validator("result")

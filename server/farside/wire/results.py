@@ -84,11 +84,9 @@ class ClientAnnounceResult(Model):
 
 
 class CallClaimResult(Model):
-    """The call is yours for ``lease_ms``; renew it before then by claiming again with ``claim_id``, which names the
-    claim and proves it. Only the claimer learns it."""
+    """The call is yours for ``lease_ms``; renew it before then by claiming again."""
 
     interrupt_id: Id
-    claim_id: Id
     tool_call_id: str
     name: str
     args: dict[str, Any]

@@ -212,7 +212,7 @@ async def test_a_question_is_no_call(make_app, open_page):
 
     assert question["payload"] == "Tea or coffee?"
     with pytest.raises(FarsideError) as refused:
-        await page.command("call.claim", interrupt_id=question["interrupt_id"])
+        await page.command("call.claim", **page.held(question["interrupt_id"]))
     await page.command("input.respond", interrupt_id=question["interrupt_id"], response="tea")
     await page.ended(run_id)
 

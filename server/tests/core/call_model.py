@@ -18,7 +18,6 @@ from farside.core.calls import (
     Leave,
     Offer,
     Release,
-    Renew,
     Restart,
     Return,
     Settle,
@@ -66,13 +65,11 @@ class Faults(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything there is. ``hand``: the connection that made the claim, by page, and whether that page has lost it.
-    ``starts``: how often the body of a call that may run only once has begun."""
+    """Everything there is. ``starts``: how often the body of a call that may run only once has begun."""
 
     call: Call
     pages: tuple[Page, Page]
     faults: Faults
-    hand: tuple[str, bool] | None = None
     passed: frozenset[str] = frozenset()
     starts: int = 0
 
@@ -80,6 +77,11 @@ class World(NamedTuple):
         """The world with this page in the place of the one of its name."""
         first, second = self.pages
         return self._replace(pages=(page, second) if page.name == first.name else (first, page))
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the call may run only once, its body has never begun, and nothing has ended it."""
+        return not self.call.idempotent and self.starts == 0 and not self.call.ended
 
     def lines(self) -> Iterator[Line]:
         """The connections that the server takes to be there."""
@@ -93,11 +95,13 @@ class World(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Something that may happen. ``is_fair``: it does happen some day, if nothing else does."""
+    """Something that may happen. ``is_fair``: it does happen some day, if nothing else does. ``is_return``: it does if
+    no page stays away."""
 
     what: str
     is_fair: bool
     after: World
+    is_return: bool = False
 
 
 def beginning(idempotent: bool, kinds: tuple[Kind, Kind], faults: Faults) -> World:
@@ -119,7 +123,7 @@ class Model:
     def __init__(self, transition: Transition = transition, *, unread: int | None = 0) -> None:
         self._transition = transition
         self._unread = unread
-        self._known: dict[tuple[Call, Action, int], Change | FarsideError] = {}
+        self._known: dict[tuple[Call, Action, int], tuple[Change, Call] | FarsideError] = {}
 
     def steps(self, world: World) -> Iterator[Step]:
         """All that may happen next."""
@@ -157,7 +161,7 @@ class Model:
     def _line_steps(self, world: World, page: Page) -> Iterator[Step]:
         name = page.name
         if page.line is None and page.phase != "gone":
-            yield Step(f"{name} connects", _is_needed(world, page), self._connected(world, page))
+            yield Step(f"{name} connects", _is_needed(world, page), self._connected(world, page), True)
         if page.line is not None and page.line.up:
             yield Step(f"the server reads what {name} sent", True, self._delivered(world, page, page.line, False))
         if page.stale is not None:
@@ -171,9 +175,12 @@ class Model:
         name = page.name
         if page.phase == "gone":
             again = world.put(page_model.reopened(page, page.client_id))
-            yield Step(f"{name} is opened again", _is_needed(world, page), again)
+            yield Step(f"{name} is opened again", _is_needed(world, page), again, True)
             if page.client_id == name and page.kind != "plain":
                 yield Step(f"{name} is opened as another", False, world.put(page_model.reopened(page, f"{name}'")))
+        if page.phase == "asking":
+            asks = world.put(page_model.asked(page, _unused(world, name)))
+            yield Step(f"{name} notes that it asks", True, asks)
         if page.phase == "starting":
             starts = world.starts + (not world.call.idempotent)
             yield Step(f"{name}'s body begins", True, world.put(page_model.begun(page))._replace(starts=starts))
@@ -186,10 +193,13 @@ class Model:
         if isinstance(message, Reply) and message.result not in (None, world.call.result):
             raise Broken("L4: what was acknowledged is not what is stored")
         after = page_model.heard(page._replace(line=line._replace(down=line.down[1:])), message)
-        yield Step(f"{page.name} reads {type(message).__name__}", True, world.put(after))
-        if after.phase == "claiming" != page.phase and world.faults.declines:
+        is_offered = after.phase == "asking" != page.phase
+        if is_offered and world.faults.declines:
             less = world.faults._replace(declines=world.faults.declines - 1)
             yield Step(f"{page.name} declines", False, world.put(page_model.declined(after))._replace(faults=less))
+        if is_offered and page.kind == "no journal":
+            after = page_model.asked(after, _unused(world, page.name))
+        yield Step(f"{page.name} reads {type(message).__name__}", True, world.put(after))
 
     def _fault_steps(self, world: World, page: Page) -> Iterator[Step]:
         name, faults = page.name, world.faults
@@ -197,14 +207,12 @@ class Model:
             return
         if faults.cuts and page.line is not None:
             less = faults._replace(cuts=faults.cuts - 1)
-            yield Step(
-                f"{name} is cut off", False, self._left(world._replace(faults=less), page_model.disconnected(page))
-            )
+            yield Step(f"{name} is cut off", False, world._replace(faults=less).put(page_model.disconnected(page)))
         if faults.crashes:
             less = faults._replace(crashes=faults.crashes - 1)
-            yield Step(f"{name} crashes", False, self._left(world._replace(faults=less), page_model.crashed(page)))
+            yield Step(f"{name} crashes", False, world._replace(faults=less).put(page_model.crashed(page)))
             if page.kind != "plain":
-                yield Step(f"{name} is closed", False, self._left(world._replace(faults=less), page_model.closed(page)))
+                yield Step(f"{name} is closed", False, world._replace(faults=less).put(page_model.closed(page)))
 
     # --- what the server does: see farside.engine.ledger ---
 
@@ -215,7 +223,7 @@ class Model:
 
     def _restarted(self, world: World) -> World:
         first, second = (page_model.disconnected(page)._replace(stale=None) for page in world.pages)
-        world = world._replace(pages=(first, second), hand=None, passed=frozenset())
+        world = world._replace(pages=(first, second), passed=frozenset())
         return self._applied(world, Restart(LEASE_MS))
 
     def _connected(self, world: World, page: Page) -> World:
@@ -224,6 +232,9 @@ class Model:
             return self._announced(world, page_model.connected(page, Line(_unused(world, page.name))))
         world = self._superseded(world, page.client_id)
         (page,) = (each for each in world.pages if each.name == page.name)
+        if page.note is not None and page.stale is not None:
+            # It tells whose note it has found: nothing more of what that page sent is carried out.
+            page = page._replace(stale=page.stale._replace(up=()))
         world = self._applied(world, Return(page.client_id, LEASE_MS))
         shown = Shown(world.call.state, world.call.client_id)
         return self._announced(world, page_model.connected(page, Line(page.client_id, down=(shown,))))
@@ -232,48 +243,36 @@ class Model:
         """Nothing more is carried out of what a client sent on its older connections."""
         for page in world.pages:
             if page.stale is not None and page.stale.client_id == client_id:
-                hand = None if world.hand == (page.name, True) else world.hand
-                world = world.put(page._replace(stale=None))._replace(hand=hand)
+                world = world.put(page._replace(stale=None))
         return world
 
     def _announced(self, world: World, page: Page) -> World:
         return self._offered(world.put(page)._replace(passed=world.passed - {page.client_id}))
 
     def _noticed(self, world: World, page: Page, line: Line) -> World:
-        hand = None if world.hand == (page.name, True) else world.hand
-        world = world.put(page._replace(stale=None))._replace(hand=hand)
+        world = world.put(page._replace(stale=None))
         is_here = any(other.client_id == line.client_id for other in world.lines())
         if world.call.client_id == line.client_id and not is_here:
             world = self._applied(world, Leave(line.client_id, GRACE_MS))
         return self._offered(world)
 
-    def _left(self, world: World, page: Page) -> World:
-        """The page has lost its connection; what it sent on that is on its way."""
-        return world.put(page)._replace(hand=(page.name, True) if world.hand == (page.name, False) else world.hand)
-
     def _delivered(self, world: World, page: Page, line: Line, is_stale: bool) -> World:
         """The server takes the next command of a connection."""
         action, line = line.up[0], line._replace(up=line.up[1:])
-        world = world.put(page._replace(stale=line) if is_stale else page._replace(line=line))
-        here, done, code = (page.name, is_stale), action, None
-        if isinstance(action, Claim):
-            done = replace(action, claim_id=_unused(world, page.name), anew=world.hand in (None, here))
-        if isinstance(action, Release) and not action.started:
-            world = world._replace(passed=world.passed | {action.client_id})
+        before = world.put(page._replace(stale=line) if is_stale else page._replace(line=line))
         try:
-            world = self._applied(world, done)
+            world, code = self._applied(before, action), None
         except FarsideError as error:
-            code = error.code
-        else:
-            if isinstance(action, (Claim, Renew)):
-                world = world._replace(hand=here)
-            if isinstance(action, Release):
-                world = self._offered(world)
+            world, code = before, error.code
+        if page.kind == "journal":
+            _check_command(before, action, code, is_stale)
+        if isinstance(action, Release) and code is None:
+            passed = world.passed if action.started else world.passed | {action.client_id}
+            world = self._offered(world._replace(passed=passed))
         if is_stale or page.kind == "plain":
             return world
-        claim_id = world.call.claim_id if isinstance(action, Claim) and code is None else None
         result = world.call.result if isinstance(action, Settle) and code is None else None
-        return _told(world, line.client_id, Reply(action, code, claim_id, result))
+        return _told(world, line.client_id, Reply(action, code, result))
 
     def _offered(self, world: World) -> World:
         """Offer the call, if nobody has it, to who comes first. A plain page takes it by being told."""
@@ -298,7 +297,7 @@ class Model:
     def _applied(self, world: World, action: Action, now: int = NOW) -> World:
         """Put an action through the transition function, store what it says, and tell of it."""
         before = world.call
-        change = self._change(before, action, now)
+        change, essence = self._change(before, action, now)
         after = change.call
         if before.ended and after != before:
             raise Broken("L3: a call that had ended has changed")
@@ -310,7 +309,7 @@ class Model:
             raise Broken("L2: a claim was given to another while it held")
         if isinstance(action, Restart) and after.state == "claimed" and (after.lease_until or 0) < NOW + LEASE_MS:
             raise Broken("L9: a restart leaves the holder less than its lease to come back, or for ever")
-        world = world._replace(call=_essence(after), hand=world.hand if after.state == "claimed" else None)
+        world = world._replace(call=essence)
         if change.event is None:
             return world
         told = Told("settled" if after.ended else change.event["event"], change.event.get("client_id"))
@@ -319,11 +318,12 @@ class Model:
                 world = _told(world, page.client_id, told)
         return world
 
-    def _change(self, before: Call, action: Action, now: int) -> Change:
+    def _change(self, before: Call, action: Action, now: int) -> tuple[Change, Call]:
         known = self._known.get((before, action, now))
         if known is None:
             try:
-                known = self._transition(before, action, now)
+                change = self._transition(before, action, now)
+                known = change, _essence(change.call)
             except FarsideError as error:
                 known = error
             self._known[before, action, now] = known
@@ -343,9 +343,8 @@ def _essence(changed: Call) -> Call:
 def _is_kept(world: World) -> bool:
     """Whether a page that is here has the call, or is about to take it: it sees to it that its time does not end."""
     here = [page for page in world.pages if page.line is not None]
-    mine = [page for page in here if page.client_id == world.call.client_id]
-    if world.call.state == "offered" or any(page.phase == "claiming" for page in mine):
-        return bool(mine)
+    if world.call.state == "offered":
+        return any(page.client_id == world.call.client_id for page in here)
     return any(page.claim_id == world.call.claim_id for page in here)
 
 
@@ -368,7 +367,8 @@ def _unused(world: World, name: str) -> str:
         used |= {page.client_id, page.claim_id, None if page.note is None else page.note.claim_id}
     for line in world.lines():
         used.add(line.client_id)
-        used |= {getattr(message, "claim_id", None) for message in (*line.up, *line.down)}
+        sent = (*line.up, *(message.to for message in line.down if isinstance(message, Reply)))
+        used |= {getattr(action, "claim_id", None) for action in sent}
     return next(unused for n in range(1, 9) if (unused := f"{name}{n}") not in used)
 
 
@@ -393,7 +393,25 @@ def check(world: World) -> None:
             raise Broken("L2: a body runs without a claim, and nothing will stop it")
 
 
+def _check_command(world: World, action: Action, code: str | None, is_stale: bool) -> None:
+    """What holds of a command of a page with a journal, and of what the server says to it.
+
+    Raises:
+        Broken: it does not.
+    """
+    if isinstance(action, Release) and action.started and code is None and world.is_untouched:
+        raise Broken("never begun: it is given back as if it had")
+    proves = isinstance(action, Claim) and world.call.state == "claimed" and action.claim_id == world.call.claim_id
+    if proves and code is not None and not is_stale:
+        raise Broken("never begun: who proves the claim does not get it")
+
+
 def is_over(world: World) -> bool:
     """Whether the call has ended, and no page that is connected runs its body, or remembers anything of it."""
     here = [page for page in world.pages if page.line is not None]
     return world.call.ended and all(page.phase in ("open", "over") and page.note is None for page in here)
+
+
+def is_answered(world: World) -> bool:
+    """Whether the call has ended with what a body came to."""
+    return world.call.result is not None and world.call.result.status == "success"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from farside.core.calls import Action, Claim, Release, Renew, Settle
+from farside.core.calls import Action, Claim, Release, Settle
 from farside.core.model import CallState, ToolResult, success
 
 LEASE_MS = 30_000
@@ -17,17 +17,20 @@ LEASE_MS = 30_000
 Kind = Literal["journal", "no journal", "plain"]
 """A page of ours, one whose browser keeps no journal, or one of the plain protocol."""
 
-Phase = Literal["gone", "open", "claiming", "starting", "running", "answered", "releasing", "over"]
-"""``gone``: there is no page now. ``starting``: the call is ours, the body has not begun. ``releasing``: it may have
-been executed by the page before this one, and is given back. ``over``: the call has ended."""
+Phase = Literal[
+    "gone", "open", "asking", "claiming", "reclaiming", "starting", "running", "answered", "releasing", "over"
+]
+"""``gone``: there is no page now. ``asking``: it is about to note that it asks for the call. ``reclaiming``: the page
+before this one had asked, and not begun. ``starting``: the call is ours, the body has not begun. ``releasing``: it may
+have been executed by the page before this one, and is given back. ``over``: the call has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the journal holds, which outlives the page: the call was started, or has come to its result."""
+    """What the journal holds, which outlives the page: the call was asked for, has begun, or has come to its result."""
 
     claim_id: str
-    has_result: bool
+    state: Literal["asked", "begun", "answered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,6 @@ class Reply:
 
     to: Action
     code: str | None
-    claim_id: str | None = None
     result: ToolResult | None = None
 
 
@@ -71,9 +73,10 @@ class Line(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page. ``stale``: a connection that it has lost, of which the server has not noticed that.
+    """A page. ``claim_id``: of its claim, from when it has noted that it asks. ``stale``: a connection that it has
+    lost, of which the server has not noticed that.
 
-    What the page sent on it may still arrive, after what it sends on its ``line``.
+    What the page sent on that may still arrive, after what it sends on its ``line``.
     """
 
     name: str
@@ -83,7 +86,6 @@ class Page(NamedTuple):
     claim_id: str | None = None
     note: Note | None = None
     is_offered: bool = False
-    was_asked: bool = False
     line: Line | None = None
     stale: Line | None = None
 
@@ -115,27 +117,36 @@ def disconnected(page: Page) -> Page:
 
 def crashed(page: Page) -> Page:
     """The page is gone, and with it all but its journal."""
-    return disconnected(page)._replace(phase="gone", claim_id=None, was_asked=False)
+    return disconnected(page)._replace(phase="gone", claim_id=None)
 
 
 def closed(page: Page) -> Page:
-    """The page is closed in good order: it gives back what it has."""
-    if page.holds or page.phase == "claiming":
+    """The page is closed in good order: it gives back what it has, and leaves its journal as it is."""
+    if page.holds or page.phase in ("asking", "claiming"):
         page = _sent(page, Release(page.client_id, page.claim_id, started=page.phase == "running"))
     return crashed(page)
 
 
 def reopened(page: Page, client_id: str) -> Page:
     """A page is opened: it takes on what the journal says of the one before."""
-    note = page.note
-    phase: Phase = "open" if note is None else "answered" if note.has_result else "releasing"
-    return page._replace(client_id=client_id, phase=phase, claim_id=None if note is None else note.claim_id)
+    page = page._replace(client_id=client_id)
+    if page.note is None:
+        return page._replace(phase="open")
+    phases: dict[str, Phase] = {"asked": "reclaiming", "begun": "releasing", "answered": "answered"}
+    return page._replace(phase=phases[page.note.state], claim_id=page.note.claim_id)
+
+
+def asked(page: Page, claim_id: str) -> Page:
+    """The page has made a claim id and noted it, and claims."""
+    assert page.phase == "asking"
+    page = _noted(page._replace(phase="open", claim_id=claim_id), "asked")
+    return page if page.line is None else _claimed(page)
 
 
 def begun(page: Page) -> Page:
     """The start is noted, and the body begins."""
     assert page.phase == "starting"
-    return _noted(page._replace(phase="running"), has_result=False)
+    return _noted(page._replace(phase="running"), "begun")
 
 
 def finished(page: Page) -> Page:
@@ -143,22 +154,21 @@ def finished(page: Page) -> Page:
     assert page.phase == "running"
     if page.kind == "plain":
         # It sends its answer once, if it can, and cares no more.
-        return _sent(page._replace(phase="open"), Settle(page.answer, page.client_id, plain=True))
-    return _settled(_noted(page._replace(phase="answered"), has_result=True))
+        return _sent(page._replace(phase="open"), Settle(page.answer, page.client_id, claim_id=None))
+    return _settled(_noted(page._replace(phase="answered"), "answered"))
 
 
 def declined(page: Page) -> Page:
-    """The page sends back the offer that it has just read, instead of the claim that it was about to send."""
-    assert page.line is not None
-    line = page.line._replace(up=(*page.line.up[:-1], Release(page.client_id)))
-    return page._replace(line=line, phase="open", was_asked=False)
+    """The page sends back the offer that it has just read, for which it was about to ask."""
+    assert page.phase == "asking"
+    return _sent(page._replace(phase="open"), Release(page.client_id))
 
 
-def _noted(page: Page, *, has_result: bool) -> Page:
+def _noted(page: Page, state: Literal["asked", "begun", "answered"]) -> Page:
     if page.kind != "journal":
         return page
     assert page.claim_id is not None
-    return page._replace(note=Note(page.claim_id, has_result))
+    return page._replace(note=Note(page.claim_id, state))
 
 
 # --- what a page does when it reads ---
@@ -173,17 +183,22 @@ def heard(page: Page, message: Message) -> Page:
             return _told(page, message)
         case Shown():
             return _shown(page, message)
-        case Reply(to=Claim()):
-            return _claim_answered(page, message)
-        case Reply(to=Renew() | Settle() | Release() as command, code=code):
-            is_awaited = {Renew: page.holds, Settle: page.phase == "answered", Release: page.phase == "releasing"}
-            if not is_awaited[type(command)] or command.claim_id != page.claim_id:
-                return page
-            if code == "claim_lost" or (code is None and isinstance(command, Release)):
-                return _lost(page)
-            return page if code is None and isinstance(command, Renew) else _over(page)
+        case Reply(to=Claim() | Settle() | Release() as command) if command.claim_id == page.claim_id:
+            return _answered(page, command, message.code)
         case _:
             return page
+
+
+def _answered(page: Page, command: Claim | Settle | Release, code: str | None) -> Page:
+    asks = page.phase in ("claiming", "reclaiming")
+    is_awaited = {Claim: asks or page.holds, Settle: page.phase == "answered", Release: page.phase == "releasing"}
+    if not is_awaited[type(command)]:
+        return page
+    if code == "claim_lost" or (code is None and isinstance(command, Release)):
+        return _lost(page)
+    if code is None and isinstance(command, Claim):
+        return page._replace(phase="starting") if asks else page
+    return _over(page)
 
 
 def _shown(page: Page, shown: Shown) -> Page:
@@ -194,13 +209,13 @@ def _shown(page: Page, shown: Shown) -> Page:
             return _settled(page)
         case "releasing":
             return _given_back(page)
-        case "open" | "starting" | "running" if shown.state == "settled":
+        case _ if shown.state == "settled":
             return _over(page)
-        case "starting" | "running":
-            return _renewed(page)
+        case "reclaiming" | "starting" | "running":
+            return _reclaimed(page)
         case "open" if is_mine and shown.state == "claimed":
-            # The reply was lost, or the page before this one had noted nothing: never begun, if there is a journal.
-            return _claimed(page) if page.kind == "journal" or page.was_asked else _given_back(page)
+            # The reply was lost; or the page before this one has noted nothing, and who knows how far it got.
+            return _given_back(page) if page.claim_id is None else _claimed(page)
         case _:
             return _claimed_if_offered(page)
 
@@ -209,6 +224,8 @@ def _told(page: Page, told: Told) -> Page:
     is_mine = told.client_id == page.client_id
     if told.event == "settled":
         return _over(page)
+    if page.phase == "asking":
+        return page
     if told.event == "claimed":
         if is_mine:
             return page
@@ -216,42 +233,35 @@ def _told(page: Page, told: Told) -> Page:
         return _lost(page) if page.holds or page.phase == "answered" else page
     page = page._replace(is_offered=is_mine and told.event == "offered")
     if page.holds and (page.is_offered or told.event == "released"):
-        return _renewed(page)
+        return _reclaimed(page)
     return _claimed_if_offered(page)
 
 
-def _claim_answered(page: Page, reply: Reply) -> Page:
-    if page.phase != "claiming":
-        return page
-    if reply.code is None:
-        return page._replace(phase="starting", claim_id=reply.claim_id, was_asked=False)
-    return _claimed_if_offered(page._replace(phase="open")) if reply.code == "claim_lost" else _over(page)
-
-
 def _claimed_if_offered(page: Page) -> Page:
-    return _claimed(page) if page.phase == "open" and page.is_offered else page
+    if page.phase != "open" or not page.is_offered:
+        return page
+    return page._replace(phase="asking", is_offered=False) if page.claim_id is None else _claimed(page)
 
 
 def _lost(page: Page) -> Page:
     """The call is not this page's, whose body is stopped. It may be offered again."""
-    return _claimed_if_offered(page._replace(phase="open", claim_id=None, note=None, was_asked=False))
+    return _claimed_if_offered(page._replace(phase="open", claim_id=None, note=None))
 
 
 def _over(page: Page) -> Page:
-    return page._replace(phase="over", claim_id=None, note=None, is_offered=False, was_asked=False)
+    return page._replace(phase="over", claim_id=None, note=None, is_offered=False)
 
 
 # --- what a page sends ---
 
 
 def _claimed(page: Page) -> Page:
-    page = page._replace(phase="claiming", is_offered=False, was_asked=page.kind == "no journal")
-    return _sent(page, Claim(page.client_id, "", LEASE_MS))
+    return _reclaimed(page._replace(phase="claiming"))
 
 
-def _renewed(page: Page) -> Page:
+def _reclaimed(page: Page) -> Page:
     assert page.claim_id is not None
-    return _sent(page, Renew(page.client_id, page.claim_id, LEASE_MS))
+    return _sent(page._replace(is_offered=False), Claim(page.client_id, page.claim_id, LEASE_MS))
 
 
 def _settled(page: Page) -> Page:

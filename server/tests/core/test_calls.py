@@ -16,7 +16,6 @@ from farside.core.calls import (
     Offer,
     Progress,
     Release,
-    Renew,
     Restart,
     Return,
     Settle,
@@ -51,22 +50,23 @@ UNSETTLED = [state for state in STATES if state not in ENDED]
 ACTIONS: dict[str, Action] = {
     "offer": Offer("me", CLAIM),
     "claim": Claim("me", "new", LEASE),
-    "claim anew": Claim("me", "new", LEASE, anew=True),
     "claim for as long as the client is there": Claim("me", "new", None),
-    "renew": Renew("me", "mine", LEASE),
-    "renew as another client": Renew("reopened", "mine", LEASE),
-    "renew what has ended": Renew("me", "old", LEASE),
-    "release": Release("me"),
+    "renew": Claim("me", "mine", LEASE),
+    "renew as another client": Claim("reopened", "mine", LEASE),
+    "renew what has ended": Claim("me", "old", LEASE),
+    "decline": Release("me"),
+    "release": Release("me", "mine"),
     "release as another client": Release("reopened", "mine"),
     "release what has ended": Release("me", "old"),
     "release what may have started": Release("reopened", "mine", started=True),
-    "progress": Progress("me", LEASE, 0.5),
-    "progress as another client": Progress("reopened", LEASE, 0.5, "mine"),
-    "progress of what has ended": Progress("me", LEASE, 0.5, "old"),
-    "settle": Settle(ANSWER, "me"),
+    "release what has ended and may have started": Release("me", "old", started=True),
+    "release what nobody remembers": Release("me", started=True),
+    "progress": Progress("mine", LEASE, 0.5),
+    "progress of what has ended": Progress("old", LEASE, 0.5),
+    "settle": Settle(ANSWER, "me", "mine"),
     "settle as another client": Settle(ANSWER, "reopened", "mine"),
     "settle what has ended": Settle(ANSWER, "me", "old"),
-    "settle by the id alone": Settle(ANSWER, "somebody", plain=True),
+    "settle by the id alone": Settle(ANSWER, "somebody", None),
     "cancel": Cancel("the run was stopped"),
     "leave": Leave("me", GRACE),
     "return": Return("me", LEASE),
@@ -111,7 +111,6 @@ ANSWERED: dict[str, Expected] = {
 }
 HAD_AGAIN: dict[str, Expected] = {
     "claim": taken("me", "new"),
-    "claim anew": taken("me", "new"),
     "claim for as long as the client is there": taken("me", "new", None),
     "renew": taken("me", "mine"),
     "renew what has ended": taken("me", "old"),
@@ -138,7 +137,10 @@ TABLE: dict[str, dict[str, Expected]] = {
         **LOST,
         **ANSWERED,
         **HAD_AGAIN,
-        "release": freed(),
+        **dict.fromkeys(
+            ("decline", "release", "release what has ended", "release what has ended and may have started"), freed()
+        ),
+        "release what nobody remembers": freed(),
         "cancel": CANCELLED,
         "leave": freed(reason="gone"),
         "return": NOTHING,
@@ -157,14 +159,12 @@ TABLE: dict[str, dict[str, Expected]] = {
     "mine": {
         **LOST,
         **ANSWERED,
-        "claim anew": RENEWED,
         "renew": RENEWED,
         "renew as another client": taken("reopened", "mine"),
         "release": freed(),
-        "release as another client": freed(),
         "release what may have started": ends("settled", INTERRUPTED),
+        "release what nobody remembers": ends("settled", INTERRUPTED),
         "progress": (LONGER, SHOWN),
-        "progress as another client": (LONGER, SHOWN),
         "settle what has ended": "claim_lost",
         "cancel": CANCELLED,
         "leave": ({"lease_until": NOW + 1 + GRACE}, None),
@@ -237,28 +237,23 @@ def test_opened() -> None:
 # --- claims ---
 
 
-def test_a_claim_that_is_made_anew_keeps_its_name() -> None:
-    """Whoever asks again has not seen the first reply; one name is enough for both."""
-    change = transition(STATES["mine"], Claim("me", "new", LEASE, anew=True), NOW + 7)
+def test_a_claim_whose_reply_was_lost_is_made_again() -> None:
+    change = transition(STATES["mine"], Claim("me", "mine", LEASE), NOW + 7)
     assert (change.call.claim_id, change.call.lease_until, change.event) == ("mine", NOW + 7 + LEASE, None)
 
 
-def test_without_leave_to_do_so_nobody_claims_anew() -> None:
-    assert refusal(STATES["mine"], Claim("me", "new", LEASE)) == "claim_lost"
-
-
 def test_a_page_that_was_reopened_goes_on_with_its_claim_and_is_then_the_holder() -> None:
-    held = transition(STATES["mine"], Renew("reopened", "mine", LEASE), NOW).call
-    assert refusal(held, Release("me")) == "claim_lost"
-    assert refusal(held, Settle(ANSWER, "me")) == "claim_lost"
-    assert apply(held, Settle(ANSWER, "reopened")).call.ended_by == "reopened"
+    held = transition(STATES["mine"], Claim("reopened", "mine", LEASE), NOW).call
+    for late in (Release("me", "mine"), Release("me"), Release("me", started=True)):
+        assert refusal(held, late) == "claim_lost"
+    assert apply(held, Settle(ANSWER, "reopened", "mine")).call.ended_by == "reopened"
     assert apply(held, Settle(ANSWER, "me", "mine")).call.ended_by == "me"
     assert transition(held, Leave("me", GRACE), NOW) == Change(held, None)
 
 
 def test_a_claim_that_ended_is_had_again_while_nobody_else_was_offered_the_call() -> None:
     idempotent = replace(STATES["mine"], idempotent=True)
-    ended, renewal = transition(idempotent, Tick(), NOW + LEASE).call, Renew("me", "mine", LEASE)
+    ended, renewal = transition(idempotent, Tick(), NOW + LEASE).call, Claim("me", "mine", LEASE)
     assert ended.state == "open"
     for free in (ended, apply(ended, Offer("me", CLAIM)).call):
         again = transition(free, renewal, NOW + LEASE)
@@ -274,9 +269,9 @@ def test_who_was_not_asked_may_claim_what_nobody_has() -> None:
     assert transition(free, Claim("me", "new", LEASE), NOW + CLAIM).call.claim_id == "new"
 
 
-@pytest.mark.parametrize("state", ["offered to me", "mine"])
-def test_a_release_tells_its_reason(state: str) -> None:
-    event = transition(STATES[state], Release("me", reason="the page closes"), NOW).event
+@pytest.mark.parametrize(("state", "claim_id"), [("offered to me", None), ("mine", "mine")])
+def test_a_release_tells_its_reason(state: str, claim_id: str | None) -> None:
+    event = transition(STATES[state], Release("me", claim_id, reason="the page closes"), NOW).event
     assert event == told("released", reason="the page closes")
 
 
@@ -288,8 +283,8 @@ def test_what_was_only_offered_was_not_started_whatever_its_client_says() -> Non
 
 
 def test_the_first_answer_stays() -> None:
-    settled = transition(STATES["mine"], Settle(ANSWER, "me"), NOW).call
-    for late in (Settle(success(2), "me", "mine"), Settle(success(2), "me"), Settle(success(2), "it", plain=True)):
+    settled = transition(STATES["mine"], Settle(ANSWER, "me", "mine"), NOW).call
+    for late in (Settle(success(2), "me", "mine"), Settle(success(2), "it", None)):
         assert refusal(settled, late) == "call_settled"
     for harmless in (Tick(), Leave("me", GRACE), Restart(LEASE)):
         assert transition(settled, harmless, DEADLINE) == Change(settled, None)
@@ -309,12 +304,12 @@ def test_a_client_that_claimed_again_answers_with_its_newest_claim() -> None:
 
 @pytest.mark.parametrize("state", UNSETTLED)
 def test_who_knows_only_the_id_may_always_answer_first(state: str) -> None:
-    after = transition(STATES[state], Settle(ANSWER, "connection", plain=True), NOW + 3).call
+    after = transition(STATES[state], Settle(ANSWER, "connection", None), NOW + 3).call
     assert (after.state, after.result, after.ended_by, after.ended_at) == ("settled", ANSWER, "connection", NOW + 3)
 
 
 def test_an_error_is_an_answer_too() -> None:
     failed: Failure = failure("failed", "no satellite")
-    change = transition(STATES["mine"], Settle(failed, "me"), NOW)
+    change = transition(STATES["mine"], Settle(failed, "me", "mine"), NOW)
     assert (change.call.state, change.call.result) == ("settled", failed)
     assert change.event == told("settled", tool_call_id="call-1", name="get_location", result=failed.model_dump())

@@ -60,12 +60,12 @@ async def test_killed_right_after_an_answer_was_acknowledged(tmp_path, agent):
         await page.until(lambda e: len(page.calls("opened")) == 2)
         first = next(call for call in page.calls("opened") if call["args"] == {"n": 1})
         result = {"status": "success", "value": "acknowledged"}
-        await page.command("call.settle", interrupt_id=first["interrupt_id"], result=result)
+        await page.command("call.settle", **page.held(first["interrupt_id"]), result=result)
         await process.kill()
 
     async with served(tmp_path) as process, page_on(process, agent) as page:
         with pytest.raises(FarsideError) as refused:
-            await page.command("call.settle", interrupt_id=first["interrupt_id"], result=result)
+            await page.command("call.settle", **page.held(first["interrupt_id"]), result=result)
         await page.command("subscription.subscribe", channels=["lifecycle", "messages", "calls"])
         await page.ended("run-1")
 
@@ -83,7 +83,7 @@ async def test_killed_after_the_last_answer_the_run_resumes_at_the_next_start(tm
         await page.until(lambda e: len(page.calls("opened")) == 2)
         for call in page.calls("opened"):
             result = {"status": "success", "value": ANSWERS[call["args"]["n"]]}
-            await page.command("call.settle", interrupt_id=call["interrupt_id"], result=result)
+            await page.command("call.settle", **page.held(call["interrupt_id"]), result=result)
         await process.kill()
 
     async with served(tmp_path) as process, page_on(process, agent, able=False) as page:

@@ -45,7 +45,7 @@ async def test_the_count_goes_on_after_a_restart(make_app, open_page):
     for n in range(3):
         await page.until(lambda e, n=n: len(page.calls("opened")) == n + 1)
         result = {"status": "success", "value": n}
-        await page.command("call.settle", interrupt_id=page.calls("opened")[n]["interrupt_id"], result=result)
+        await page.command("call.settle", **page.held(page.calls("opened")[n]["interrupt_id"]), result=result)
     await page.until(lambda e: len(page.calls("opened")) == 4)
     await first.stop()
 

@@ -55,7 +55,7 @@ async def test_a_silent_client_is_given_up_and_its_call_goes_to_the_next(make_ap
     start = {"assistant_id": "assistant", "input": {"messages": []}, "run_id": "run-1"}
     await silent.send({"id": 3, "method": "run.start", "params": start})
     opened = (await hear(silent, "event"))["params"]["data"]
-    claim = {"interrupt_id": opened["interrupt_id"]}
+    claim = {"interrupt_id": opened["interrupt_id"], "claim_id": "claim-1"}
     await silent.send({"id": 4, "method": "call.claim", "params": claim})
     other = await open_page(app, tools={"locate": lambda: 2})
 

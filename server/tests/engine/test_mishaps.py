@@ -97,7 +97,7 @@ async def test_a_stop_that_cannot_be_stored_leaves_a_call_that_can_be_answered(m
     with pytest.raises(FarsideError) as refused:
         await page.stop()
     result = {"status": "success", "value": {"lat": 1}}
-    await page.command("call.settle", interrupt_id=call["interrupt_id"], result=result)
+    await page.command("call.settle", **page.held(call["interrupt_id"]), result=result)
 
     assert refused.value.code == "internal"
     assert (await page.ended(run_id))["event"] == "completed"

@@ -154,10 +154,10 @@ async def test_nobody_else_may_claim_what_is_offered_to_another(make_app, open_p
     await asker.submit("Where am I?")
     opened = (await asker.until(lambda e: e["method"] == "calls"))["params"]["data"]
     with pytest.raises(FarsideError) as refused:
-        await other.command("call.claim", interrupt_id=opened["interrupt_id"])
+        await other.command("call.claim", **other.held(opened["interrupt_id"]))
 
     assert refused.value.code == "claim_lost"
-    assert (await asker.command("call.claim", interrupt_id=opened["interrupt_id"]))["args"] == {"high": True}
+    assert (await asker.command("call.claim", **asker.held(opened["interrupt_id"])))["args"] == {"high": True}
 
 
 async def test_an_offer_moves_on_at_once_when_its_page_leaves(make_app, open_page):
@@ -174,9 +174,11 @@ async def test_an_offer_moves_on_at_once_when_its_page_leaves(make_app, open_pag
 
 
 async def claimed(page):
-    """The page claims the call that it is offered; returns the claim."""
+    """The page claims the call that it is offered; returns what names its claim."""
     opened = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]
-    return await page.command("call.claim", interrupt_id=opened["interrupt_id"])
+    held = page.held(opened["interrupt_id"])
+    await page.command("call.claim", **held)
+    return held
 
 
 async def an_asker(app, open_page, tools=("locate",), **options):
@@ -191,16 +193,16 @@ async def test_the_same_client_may_come_back_within_the_grace_period(make_app, o
     app = make_app(guide, settings=Settings(grace_ms=10_000, lease_ms=60_000))
     before = await an_asker(app, open_page, client_id="page-1")
     run_id = await before.submit("Where am I?")
-    claim = await claimed(before)
+    held = await claimed(before)
     other = await open_page(app, tools={"locate": here})
     await before.close()
     clock.advance(9_999)
 
     after = await an_asker(app, open_page, client_id="page-1")
-    kept = await after.command("call.claim", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"])
+    await after.command("call.claim", **held)
     clock.advance(10_000)
     result = {"status": "success", "value": HERE}
-    await after.command("call.settle", interrupt_id=claim["interrupt_id"], claim_id=kept["claim_id"], result=result)
+    await after.command("call.settle", **held, result=result)
     await after.ended(run_id)
 
     assert pages_of(other) == [0]
@@ -215,7 +217,7 @@ async def test_after_the_grace_period_the_tool_decides(make_app, open_page, cloc
     run_id = await gone.submit("go")
     await gone.until(lambda e: len(gone.calls("opened")) == (1 if agent is guide else 2))
     for call in gone.calls("opened"):
-        await gone.command("call.claim", interrupt_id=call["interrupt_id"])
+        await gone.command("call.claim", **gone.held(call["interrupt_id"]))
     heir = await open_page(app, tools={"locate": here, "pay": lambda n: n})
     await gone.close()
     clock.advance(9_999)
@@ -237,17 +239,17 @@ async def test_a_reopened_page_answers_under_another_client_id(make_app, open_pa
     await crashed.submit("pay")
     await crashed.until(lambda e: len(crashed.calls("opened")) == 2)
     calls = crashed.calls("opened")
-    claims = [await crashed.command("call.claim", interrupt_id=call["interrupt_id"]) for call in calls]
+    for call in calls:
+        await crashed.command("call.claim", **crashed.held(call["interrupt_id"]))
     await crashed.close()
 
     reopened = await an_asker(app, open_page, [])
-    for claim in claims:
-        result = {"status": "success", "value": claim["args"]["n"]}
+    for call in calls:
+        result = {"status": "success", "value": call["args"]["n"]}
         with pytest.raises(FarsideError) as refused:
-            await reopened.command("call.settle", interrupt_id=claim["interrupt_id"], result=result)
+            await reopened.command("call.settle", **reopened.held(call["interrupt_id"]), result=result)
         assert refused.value.code == "claim_lost"
-        proof = {"interrupt_id": claim["interrupt_id"], "claim_id": claim["claim_id"]}
-        await reopened.command("call.settle", **proof, result=result)
+        await reopened.command("call.settle", **crashed.held(call["interrupt_id"]), result=result)
     await reopened.until(lambda e: e["method"] == "lifecycle" and e["params"]["data"]["event"] == "completed")
 
     assert reopened.texts() == ["1 2"]
@@ -262,8 +264,7 @@ async def test_what_may_have_started_is_given_back_and_the_run_goes_on_with_the_
 
     page = await an_asker(make_app(payer), open_page, ["pay"])
     run_id = await page.submit("pay")
-    claim = await claimed(page)
-    await page.command("call.release", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"], started=True)
+    await page.command("call.release", **await claimed(page), started=True)
     await page.ended(run_id)
 
     assert [call["result"]["error"]["code"] for call in page.calls("settled")] == ["interrupted"]
@@ -273,12 +274,10 @@ async def test_what_may_have_started_is_given_back_and_the_run_goes_on_with_the_
 async def test_an_idempotent_call_that_may_have_started_is_offered_again(make_app, open_page):
     page = await an_asker(make_app(guide), open_page)
     await page.submit("Where am I?")
-    claim = await claimed(page)
-    await page.command("call.release", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"], started=True)
+    await page.command("call.release", **await claimed(page), started=True)
     await page.until(lambda e: bool(page.calls("offered")))
-    again = await page.command("call.claim", interrupt_id=claim["interrupt_id"])
 
-    assert again["claim_id"] != claim["claim_id"]
+    assert [call["client_id"] for call in page.calls("offered")] == [page.client_id]
 
 
 async def test_a_new_connection_of_a_client_supersedes_the_old_one(make_app, open_page):
@@ -288,18 +287,37 @@ async def test_a_new_connection_of_a_client_supersedes_the_old_one(make_app, ope
     async with FakeBrowser(link, agent="assistant", client_id="page-1") as old:
         await old.command("client.announce", client_id="page-1", tools=[{"name": "locate"}])
         run_id = await old.submit("Where am I?")
-        claim = await claimed(old)
+        held = await claimed(old)
         back = await an_asker(app, open_page, client_id="page-1")
-        again = await back.command("call.claim", interrupt_id=claim["interrupt_id"])
         with pytest.raises(LinkClosed):
-            await old.command("call.release", interrupt_id=claim["interrupt_id"])
+            await old.command("call.release", **held)
 
     assert link.closed_with == 4001
-    assert again["claim_id"] == claim["claim_id"]
-    result = {"status": "success", "value": HERE}
-    await back.command("call.settle", interrupt_id=claim["interrupt_id"], claim_id=claim["claim_id"], result=result)
+    await back.command("call.settle", **held, result={"status": "success", "value": HERE})
     await back.ended(run_id)
     assert back.texts() == ["You are at 1."]
+
+
+async def test_a_page_that_answers_for_another_supersedes_that_too(make_app, open_page):
+    """What a page that is gone has sent, and what arrives late, does not take back what its heir has claimed (L8)."""
+    app = make_app(guide)
+    link = await MemoryLink(app, "thread-1").open()
+    async with FakeBrowser(link, agent="assistant", client_id="gone") as gone:
+        await gone.command("client.announce", client_id="gone", tools=[{"name": "locate"}])
+        run_id = await gone.submit("Where am I?")
+        held = await claimed(gone)
+        heir = await open_page(app)
+        await heir.command("client.announce", client_id=heir.client_id, replaces=["gone"], tools=[{"name": "locate"}])
+        await heir.command("call.claim", **held)
+        for late in ("call.claim", "call.release"):
+            with pytest.raises(LinkClosed):
+                await gone.command(late, **held)
+
+    assert link.closed_with == 4001
+    assert [call["client_id"] for call in heir.calls("claimed")] == ["gone", heir.client_id]
+    await heir.command("call.settle", **held, result={"status": "success", "value": HERE})
+    await heir.ended(run_id)
+    assert heir.texts() == ["You are at 1."]
 
 
 async def test_a_release_that_waits_while_its_client_reconnects_is_not_carried_out(make_app, open_page):
@@ -322,7 +340,8 @@ async def test_a_release_that_waits_while_its_client_reconnects_is_not_carried_o
         await asyncio.sleep(0)
     await releasing
     await announcing
-    await back.send({"id": 2, "method": "call.claim", "params": {"interrupt_id": call["interrupt_id"]}})
+    claim = {"interrupt_id": call["interrupt_id"], "claim_id": "claim-1"}
+    await back.send({"id": 2, "method": "call.claim", "params": claim})
     await watcher.until(lambda e: bool(watcher.calls("claimed")))
     await back.close()
 
@@ -344,16 +363,16 @@ async def test_a_restart_of_the_server_gives_who_holds_a_claim_time_to_come_back
     await page.submit("pay")
     await page.until(lambda e: len(page.calls("opened")) == 2)
     calls = page.calls("opened")
-    claims = [await page.command("call.claim", interrupt_id=call["interrupt_id"]) for call in calls]
+    for call in calls:
+        await page.command("call.claim", **page.held(call["interrupt_id"]))
     await first.stop()
     clock.advance(50_000)
 
     second = make_app(pair, settings=Settings(lease_ms=30_000))
     back = await an_asker(second, open_page, ["pay"], client_id="page-1")
-    for claim in claims:
-        result = {"status": "success", "value": claim["args"]["n"]}
-        proof = {"interrupt_id": claim["interrupt_id"], "claim_id": claim["claim_id"]}
-        await back.command("call.settle", **proof, result=result)
+    for call in calls:
+        result = {"status": "success", "value": call["args"]["n"]}
+        await back.command("call.settle", **page.held(call["interrupt_id"]), result=result)
     await back.until(lambda e: e["method"] == "lifecycle" and e["params"]["data"]["event"] == "completed")
 
     assert back.texts() == ["1 2"]
@@ -368,14 +387,13 @@ async def test_progress_renews_the_lease_without_storing_each_time(make_app, ope
     app = make_app(agent, settings=Settings(lease_ms=30_000, ping_ms=600_000))
     page = await an_asker(app, open_page, ["work"])
     run_id = await page.submit("go")
-    claim = await claimed(page)
-    proof = {"interrupt_id": claim["interrupt_id"], "claim_id": claim["claim_id"]}
+    held = await claimed(page)
     versions = []
     for step in range(6):
-        await page.command("call.progress", **proof, value=step)
-        versions.append((await store.call("thread-1", claim["interrupt_id"])).version)
+        await page.command("call.progress", **held, value=step)
+        versions.append((await store.call("thread-1", held["interrupt_id"])).version)
         clock.advance(8_000)
-    await page.command("call.settle", **proof, result={"status": "success", "value": "done"})
+    await page.command("call.settle", **held, result={"status": "success", "value": "done"})
     await page.ended(run_id)
 
     assert [call["value"] for call in page.calls("progress")] == list(range(6))

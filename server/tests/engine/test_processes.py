@@ -27,7 +27,7 @@ def same_store(request, tmp_path):
 async def settle(page, number, value):
     interrupt_id = page.calls("opened")[number]["interrupt_id"]
     result = {"status": "success", "value": value}
-    await page.command("call.settle", interrupt_id=interrupt_id, result=result)
+    await page.command("call.settle", **page.held(interrupt_id), result=result)
 
 
 async def test_a_thread_is_driven_by_one_process_at_a_time(make_app, open_page, same_store):

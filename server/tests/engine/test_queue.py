@@ -157,11 +157,11 @@ async def test_a_message_during_a_call_can_be_queued(make_app, open_page):
     opened = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]
     second = await page.submit("And now?")
     result = {"status": "success", "value": {"lat": 7}}
-    await page.command("call.settle", interrupt_id=opened["interrupt_id"], result=result)
+    await page.command("call.settle", **page.held(opened["interrupt_id"]), result=result)
     await page.ended(first)
     again = await page.until(lambda e: e["method"] == "calls" and e["params"]["data"].get("run_id") == second)
     interrupt_id = again["params"]["data"]["interrupt_id"]
-    await page.command("call.settle", interrupt_id=interrupt_id, result=result)
+    await page.command("call.settle", **page.held(interrupt_id), result=result)
     await page.ended(second)
 
     assert page.texts() == ["You are at 7.", "You are at 7."]

@@ -32,7 +32,7 @@ async def test_a_deadline_settles_the_call_and_aborts_the_body(make_app, open_pa
     with pytest.raises(FarsideError) as refused:
         interrupt_id = page.calls("expired")[0]["interrupt_id"]
         result = {"status": "success", "value": {"lat": 1}}
-        await page.command("call.settle", interrupt_id=interrupt_id, result=result)
+        await page.command("call.settle", **page.held(interrupt_id), result=result)
     assert refused.value.code == "call_settled"
 
 
@@ -61,7 +61,7 @@ async def test_a_lease_that_ends_frees_an_idempotent_call(make_app, open_page, c
     gone = await open_page(app)
     run_id = await gone.submit("Where am I?")
     opened = (await gone.until(lambda e: e["method"] == "calls"))["params"]["data"]
-    await gone.command("call.claim", interrupt_id=opened["interrupt_id"])
+    await gone.command("call.claim", **gone.held(opened["interrupt_id"]))
     heir = await open_page(app, tools={"locate": lambda high: {"lat": 9}})
     assert heir.executions == []
 
@@ -78,7 +78,7 @@ async def test_a_lease_that_ends_settles_any_other_call_as_interrupted(make_app,
     run_id = await gone.submit("pay")
     await gone.until(lambda e: len(gone.calls("opened")) == 2)
     for call in gone.calls("opened"):
-        await gone.command("call.claim", interrupt_id=call["interrupt_id"])
+        await gone.command("call.claim", **gone.held(call["interrupt_id"]))
     heir = await open_page(app, tools={"pay": lambda n: n})
 
     clock.advance(10_000)
@@ -94,16 +94,16 @@ async def test_claiming_again_and_progress_renew_the_lease(make_app, open_page, 
     await page.submit("Where am I?")
     interrupt_id = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]["interrupt_id"]
 
-    await page.command("call.claim", interrupt_id=interrupt_id)
+    await page.command("call.claim", **page.held(interrupt_id))
     clock.advance(9_000)
-    await page.command("call.claim", interrupt_id=interrupt_id)
+    await page.command("call.claim", **page.held(interrupt_id))
     clock.advance(9_000)
-    await page.command("call.progress", interrupt_id=interrupt_id, value={"percent": 50})
+    await page.command("call.progress", **page.held(interrupt_id), value={"percent": 50})
     clock.advance(9_000)
 
     rival = await open_page(app)
     with pytest.raises(FarsideError) as refused:
-        await rival.command("call.claim", interrupt_id=interrupt_id)
+        await rival.command("call.claim", **rival.held(interrupt_id))
     assert refused.value.code == "claim_lost"
     assert page.calls("progress")[0]["value"] == {"percent": 50}
 
@@ -113,10 +113,10 @@ async def test_a_released_call_goes_to_another_page(make_app, open_page):
     page = await open_page(app)
     run_id = await page.submit("Where am I?")
     interrupt_id = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]["interrupt_id"]
-    await page.command("call.claim", interrupt_id=interrupt_id)
+    await page.command("call.claim", **page.held(interrupt_id))
     other = await open_page(app, tools={"locate": lambda high: {"lat": 4}})
 
-    await page.command("call.release", interrupt_id=interrupt_id, reason="busy")
+    await page.command("call.release", **page.held(interrupt_id), reason="busy")
     await page.ended(run_id)
 
     assert other.executions == [("locate", {"high": True})]

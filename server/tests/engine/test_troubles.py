@@ -70,7 +70,7 @@ async def test_an_answer_that_cannot_be_stored_is_not_acknowledged_and_can_be_gi
     run_id = await page.submit("Where am I?")
     interrupt_id = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]["interrupt_id"]
     store.fail_commits(lambda write: isinstance(write, Call))
-    answer = {"interrupt_id": interrupt_id, "result": {"status": "success", "value": {"lat": 1}}}
+    answer = {**page.held(interrupt_id), "result": {"status": "success", "value": {"lat": 1}}}
 
     with pytest.raises(FarsideError) as refused:
         await page.command("call.settle", **answer)
@@ -215,7 +215,7 @@ async def test_a_result_is_checked_although_the_tool_was_not_known_when_it_came(
     app = Farside({"assistant": guide_later(waits := asyncio.Event())}, store=store, clock=clock)
     page = await open_page(app)
     await page.command(
-        "call.settle", interrupt_id=interrupt_id, result={"status": "success", "value": {"lat": "north"}}
+        "call.settle", **page.held(interrupt_id), result={"status": "success", "value": {"lat": "north"}}
     )
     waits.set()
     await page.ended(run_id)

@@ -111,7 +111,7 @@ async def test_the_first_answer_wins(make_app, open_page):
     page = await open_page(app)
     run_id = await page.submit("Where am I?")
     opened = (await page.until(lambda e: e["method"] == "calls"))["params"]["data"]
-    answer = {"interrupt_id": opened["interrupt_id"], "result": {"status": "success", "value": {"lat": 1}}}
+    answer = {**page.held(opened["interrupt_id"]), "result": {"status": "success", "value": {"lat": 1}}}
 
     await page.command("call.settle", **answer)
     with pytest.raises(FarsideError) as refused:

@@ -57,7 +57,7 @@ async def test_an_acknowledged_answer_survives_and_the_run_resumes_at_the_next_s
     run_id = await page.submit("go")
     await page.until(lambda e: len(page.calls("opened")) == 2)
     second = page.calls("opened")[1]["interrupt_id"]
-    await page.command("call.settle", interrupt_id=second, result={"status": "success", "value": "second"})
+    await page.command("call.settle", **page.held(second), result={"status": "success", "value": "second"})
     app = await restart(app, agent, store, clock)
     page = await open_page(app, tools={"pay": lambda n: "first"})
     await page.ended(run_id)

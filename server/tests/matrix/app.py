@@ -165,8 +165,8 @@ def patch(points: Points) -> None:
     async def send(self: WebSocket, data: bytes) -> None:
         message = MESSAGEPACK.decode(data, OUTGOING_LIMITS)
         result = message.get("result", {})
-        kind = next((kind for kind in ("run_id", "claim_id", "result") if kind in result), None)
-        name = {"run_id": "start", "claim_id": "claim", "result": "settle"}.get(kind or "")
+        kind = next((kind for kind in ("run_id", "tool_call_id", "result") if kind in result), None)
+        name = {"run_id": "start", "tool_call_id": "claim", "result": "settle"}.get(kind or "")
         if name:
             points.reach(f"before acknowledge {name}")
         await send_bytes(self, data)

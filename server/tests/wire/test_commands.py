@@ -77,7 +77,7 @@ def test_any_params_are_checked(method: str, junk: dict[str, Any], data: st.Data
         ("client.announce", {"client_id": "c", "tools": [{}] * 1024}),
         ("client.announce", {"client_id": "c", "tools": [], "permissions": {str(n): "x" for n in range(100_000)}}),
         ("client.announce", {"client_id": "c", "tools": [], "permissions": {"x" * 100_000: "x"}}),
-        ("call.settle", {"interrupt_id": "i", "result": {"status": "x" * 100_000}}),
+        ("call.settle", {"interrupt_id": "i", "claim_id": "k", "result": {"status": "x" * 100_000}}),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
