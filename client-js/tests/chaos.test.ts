@@ -49,9 +49,8 @@ class Page {
       ],
       clientId: name,
       journal: {
-        isDurable: true,
         note: whileAlive(async (note: Note) => journal.note(note)),
-        forget: whileAlive(async (thread: string, call: string) => journal.forget(thread, call)),
+        forget: whileAlive(async (claim: string) => journal.forget(claim)),
         notes: whileAlive(async (thread: string) => journal.notes(thread)),
       },
       encoding: random() < 0.5 ? "json" : "msgpack",

@@ -22,26 +22,26 @@ describe.each([
   ["in IndexedDB", open],
   ["in memory", async () => new MemoryJournal()],
 ])("a journal %s", (_where, open) => {
-  test("has the notes of each thread, the newest of each call", async () => {
+  test("has the notes of each thread, the newest of each claim", async () => {
     const journal = await open();
     expect(await journal.notes("t")).toEqual([]);
     await journal.note(note);
-    await journal.note({ ...note, threadId: "u" });
-    await journal.note({ ...note, interruptId: "i2" });
+    await journal.note({ ...note, threadId: "u", claimId: "claim-2" });
+    await journal.note({ ...note, claimId: "claim-3" });
     const answered = { ...note, result: { status: "success", value: new Uint8Array([1]) } } as const;
     await journal.note(answered);
     const notes = await journal.notes("t");
     expect(notes).toHaveLength(2);
-    expect(notes).toEqual(expect.arrayContaining([answered, { ...note, interruptId: "i2" }]));
-    expect(await journal.notes("u")).toEqual([{ ...note, threadId: "u" }]);
+    expect(notes).toEqual(expect.arrayContaining([answered, { ...note, claimId: "claim-3" }]));
+    expect(await journal.notes("u")).toEqual([{ ...note, threadId: "u", claimId: "claim-2" }]);
   });
 
   test("forgets", async () => {
     const journal = await open();
     await journal.note(note);
-    await journal.note({ ...note, threadId: "u" });
-    await journal.forget("t", "i1");
-    await journal.forget("t", "unknown");
+    await journal.note({ ...note, threadId: "u", claimId: "claim-2" });
+    await journal.forget(note.claimId);
+    await journal.forget("unknown");
     expect(await journal.notes("t")).toEqual([]);
     expect(await journal.notes("u")).toHaveLength(1);
   });
@@ -50,7 +50,7 @@ describe.each([
     const journal = await open();
     const writes = [
       journal.note(note),
-      journal.forget("t", "i1"),
+      journal.forget(note.claimId),
       journal.note({ ...note, claimId: "claim-2" }),
     ];
     expect(await journal.notes("t")).toMatchObject([{ claimId: "claim-2" }]);
@@ -135,7 +135,7 @@ describe("without IndexedDB a journal is in memory, and says so once, when that 
     await journal.note({ ...note, result: SUCCESS });
     expect(warned.mock.calls).toEqual([[loss]]);
     expect(await journal.notes("t")).toEqual([{ ...note, result: SUCCESS }]);
-    await journal.forget("t", "i1");
+    await journal.forget(note.claimId);
     expect(await journal.notes("t")).toEqual([]);
     expect(clock.next).toBeUndefined();
   });
@@ -153,7 +153,7 @@ describe("without IndexedDB a journal is in memory, and says so once, when that 
     await journal.note(note);
     // Somebody deletes it in the developer tools: it lets go of the database, and cannot use it any more.
     await new Promise((resolve) => {
-      indexedDB.deleteDatabase("farside").onsuccess = resolve;
+      indexedDB.deleteDatabase("farside.journal").onsuccess = resolve;
     });
     await journal.note({ ...note, interruptId: "i2" });
     expect(journal.isDurable).toBe(false);

@@ -25,7 +25,7 @@ function slow(): Driver {
 }
 
 describe("a call that is offered", () => {
-  const forget = { type: "forget", interruptId: "i1" };
+  const forget = { type: "forget", claimId: "claim-1" };
 
   test("is noted as asked for before it is claimed, under a new id", () => {
     const driver = new Driver(undefined, { isNoting: false }).welcome();
@@ -156,7 +156,9 @@ describe("a call", () => {
     expect(driver.count("call.settle")).toBe(0);
     driver.noted();
     expect(driver.last("call.settle").params).toMatchObject({ claim_id: "claim-1", result: SUCCESS });
-    expect(driver.reply("call.settle", { result: SUCCESS })).toEqual([{ type: "forget", interruptId: "i1" }]);
+    expect(driver.reply("call.settle", { result: SUCCESS })).toEqual([
+      { type: "forget", claimId: "claim-1" },
+    ]);
   });
 
   test.each(["call_settled", "not_found", "claim_lost"])(
@@ -167,7 +169,7 @@ describe("a call", () => {
       driver.noted();
       driver.note(driver.session.bodyFinished("i1", SUCCESS, driver.now));
       driver.noted();
-      expect(driver.refuse("call.settle", code)).toEqual([{ type: "forget", interruptId: "i1" }]);
+      expect(driver.refuse("call.settle", code)).toEqual([{ type: "forget", claimId: "claim-1" }]);
     },
   );
 
@@ -179,7 +181,7 @@ describe("a call", () => {
     const driver = slow();
     driver.reply("call.claim", claimOf(openCall()));
     expect(driver.event("calls", { event, ...claimOf(openCall()), result })).toEqual([
-      { type: "forget", interruptId: "i1" },
+      { type: "forget", claimId: "claim-1" },
     ]);
     expect(driver.noted()).toEqual([]);
   });
@@ -254,7 +256,9 @@ describe("a result that a page which is gone has left", () => {
     });
     driver.reply("state.get", { values: {}, calls: [openCall({ state: "claimed", client_id: "gone" })] });
     driver.subscribed([openCall({ state: "claimed", client_id: "gone" })]);
-    expect(driver.reply("call.settle", { result: SUCCESS })).toEqual([{ type: "forget", interruptId: "i1" }]);
+    expect(driver.reply("call.settle", { result: SUCCESS })).toEqual([
+      { type: "forget", claimId: "claim-1" },
+    ]);
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "answered", result: 1 }]);
     driver.event("calls", offered);
     expect(driver.count("call.claim")).toBe(0);
@@ -263,14 +267,14 @@ describe("a result that a page which is gone has left", () => {
   test.each(["call_settled", "not_found", "claim_lost"])("is forgotten when nobody wants it (%s)", (code) => {
     const driver = found();
     driver.open();
-    expect(driver.refuse("call.settle", code)).toEqual([{ type: "forget", interruptId: "i1" }]);
+    expect(driver.refuse("call.settle", code)).toEqual([{ type: "forget", claimId: "claim-1" }]);
   });
 
   test("is forgotten when the call has ended otherwise", () => {
     const driver = found().welcome();
     const result = failed("cancelled");
     expect(driver.event("calls", { event: "cancelled", ...claimOf(openCall()), result })).toEqual([
-      { type: "forget", interruptId: "i1" },
+      { type: "forget", claimId: "claim-1" },
     ]);
   });
 
@@ -309,7 +313,7 @@ describe("a call that a page which is gone has begun", () => {
     expect(driver.last("call.release").params).toEqual(giveBack);
     driver.refuse("state.get", "not_found");
     expect(driver.subscribed([openCall({ state: "claimed", client_id: "gone" })])).toEqual([]);
-    expect(driver.reply("call.release", {})).toEqual([{ type: "forget", interruptId: "i1" }]);
+    expect(driver.reply("call.release", {})).toEqual([{ type: "forget", claimId: "noted" }]);
     expect(driver.count("call.claim")).toBe(0);
   });
 
@@ -342,7 +346,7 @@ describe("a call that a page which is gone has begun", () => {
   test.each(["call_settled", "not_found", "claim_lost"])("is forgotten when it is too late (%s)", (code) => {
     const driver = found();
     driver.open();
-    expect(driver.refuse("call.release", code)).toEqual([{ type: "forget", interruptId: "i1" }]);
+    expect(driver.refuse("call.release", code)).toEqual([{ type: "forget", claimId: "noted" }]);
   });
 
   test("is given back until it is acknowledged", () => {
@@ -361,9 +365,25 @@ describe("a call that a page which is gone has begun", () => {
   });
 });
 
+test("of several notes of one call, the one with the result counts", () => {
+  const begun = noteOf({ claimId: "begun", clientId: "other" });
+  const ended = noteOf({ claimId: "ended", clientId: "gone", result: SUCCESS });
+  const asked = noteOf({ claimId: "asked", clientId: "third", asked: true });
+  const driver = new Driver(undefined, { notes: [begun, ended, asked], isNoting: false });
+  driver.open();
+  expect(driver.last("call.settle").params).toEqual({
+    interrupt_id: "i1",
+    claim_id: "ended",
+    result: SUCCESS,
+  });
+  // The others are left to a later page.
+  expect(driver.reply("call.settle", { result: SUCCESS })).toEqual([{ type: "forget", claimId: "ended" }]);
+  expect(driver.count("call.release") + driver.count("call.claim")).toBe(0);
+});
+
 describe("a call that a page which is gone has asked for", () => {
   const note = noteOf({ claimId: "noted", clientId: "gone", asked: true });
-  const forget = { type: "forget", interruptId: "i1" };
+  const forget = { type: "forget", claimId: "noted" };
   const found = (call?: Call, fields: Partial<Note> = {}) => {
     const driver = new Driver(undefined, { notes: [{ ...note, ...fields }], isNoting: false });
     driver.open();
@@ -483,11 +503,12 @@ describe("closing the thread", () => {
     expect(driver.count("call.claim")).toBe(0);
   });
 
-  test("gives back what is being claimed, and does not claim it anew", () => {
+  test("gives back what is being claimed, and does not claim it anew; its note stays, in case that does not arrive", () => {
     const driver = slow();
     driver.event("calls", released);
     driver.event("calls", offered);
-    expect(types(close(driver))).toEqual(["forget", "drop"]);
+    expect(types(close(driver))).toEqual(["note", "drop"]);
+    expect(driver.notes.at(-1)).toMatchObject({ claimId: "claim-1", asked: true });
     expect(driver.sent.map(({ method, params }) => ({ method, params }))).toEqual([
       release({ claim_id: "claim-1" }),
     ]);
@@ -499,10 +520,11 @@ describe("closing the thread", () => {
     expect(types(close(driver))).toEqual(["drop"]);
   });
 
-  test("gives back what is being noted, which never runs", () => {
+  test("gives back what is being noted, which never runs, and notes that", () => {
     const driver = slow();
     driver.reply("call.claim", claimOf(openCall()));
-    expect(types(close(driver))).toEqual(["forget", "drop"]);
+    expect(types(close(driver))).toEqual(["note", "drop"]);
+    expect(driver.notes.at(-1)).toMatchObject({ claimId: "claim-1", asked: true });
     expect(driver.sent.map(({ method, params }) => ({ method, params }))).toEqual([
       release({ claim_id: "claim-1" }),
     ]);

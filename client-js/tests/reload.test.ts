@@ -66,11 +66,11 @@ const held_by = (client_id: string) => ({
 });
 
 const notes = async ({ indexedDB }: Browser) => {
-  const opening = indexedDB.open("farside", 1);
+  const opening = indexedDB.open("farside.journal", 1);
   await new Promise((resolve) => {
     opening.onsuccess = resolve;
   });
-  const all = opening.result.transaction("notes").objectStore("notes").getAll();
+  const all = opening.result.transaction("claims").objectStore("claims").getAll();
   await new Promise((resolve) => {
     all.onsuccess = resolve;
   });
@@ -116,7 +116,7 @@ describe("a page that is reloaded", () => {
   test("and whose journal is lost gives the call back as started (L8)", async () => {
     const page = await claimed();
     await new Promise((resolve) => {
-      page.browser.indexedDB.deleteDatabase("farside").onsuccess = resolve;
+      page.browser.indexedDB.deleteDatabase("farside.journal").onsuccess = resolve;
     });
     const { connection, clientId } = await page.tab.reload().connected();
     expect(clientId).toBe(page.clientId);
@@ -366,7 +366,6 @@ describe("an id", () => {
   test.each<[string, () => void]>([
     ["Web Locks", () => vi.stubGlobal("navigator", {})],
     ["sessionStorage", () => vi.stubGlobal("sessionStorage", undefined)],
-    ["IndexedDB", () => vi.stubGlobal("indexedDB", undefined)],
   ])("is a new one for each page without %s", async (_what, remove) => {
     const browser = new Browser();
     browser.without = remove;
@@ -374,6 +373,19 @@ describe("an id", () => {
     const { clientId } = await tab.connected();
     expect(tab.storage.items.size).toBe(0);
     expect((await tab.reload().connected()).clientId).not.toBe(clientId);
+  });
+
+  test("is the same without IndexedDB, and what it holds is given back at once: nobody knows whether it has begun", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const browser = new Browser();
+    browser.without = () => vi.stubGlobal("indexedDB", undefined);
+    const tab = browser.open();
+    const { clientId } = await tab.connected();
+    const after = await tab.reload().connected();
+    expect(after.clientId).toBe(clientId);
+    await after.connection.welcome(held_by(clientId));
+    expect((await after.connection.take("call.release")).params).toMatchObject({ started: true });
+    warned.mockRestore();
   });
 
   test("is a new one where the tab's storage is forbidden, or full", async () => {
@@ -397,7 +409,7 @@ describe("an id", () => {
     const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
     const page = await setUp();
     await new Promise((resolve) => {
-      page.browser.indexedDB.deleteDatabase("farside").onsuccess = resolve;
+      page.browser.indexedDB.deleteDatabase("farside.journal").onsuccess = resolve;
     });
     const claim_id = await start(page);
     expect(warned).toHaveBeenCalledOnce();
@@ -410,15 +422,15 @@ describe("an id", () => {
 });
 
 describe("a journal of the application's own", () => {
-  test("that is durable carries a client id of its own over a reload", async () => {
-    const journal = Object.assign(new MemoryJournal(), { isDurable: true });
+  test("that outlives the page carries a client id of its own over a reload", async () => {
+    const journal = new MemoryJournal();
     await journal.note(noteOf({ result: SUCCESS }));
     const browser = new Browser();
     const { connection } = await browser.open({ clientId: "me", journal }).connected();
     expect(connection.received.map(({ method }) => method)).toContain("call.settle");
   });
 
-  test("that is not durable says nothing about what the id had begun before", async () => {
+  test("that does not says nothing about what the id had begun before", async () => {
     const browser = new Browser();
     const { connection } = await browser.open({ clientId: "me", journal: new MemoryJournal() }).connected();
     await connection.welcome(held_by("me"));

@@ -14,7 +14,7 @@ WAYS = {
     "missing": "Object.defineProperty(window, 'indexedDB', { value: undefined })",
     "refuses": "IDBFactory.prototype.open = () => { throw new DOMException('not here', 'SecurityError') }",
     # A newer farside has been here.
-    "fails": "indexedDB.open('farside', 2)",
+    "fails": "indexedDB.open('farside.journal', 2)",
     "does_not_answer": "IDBFactory.prototype.open = () => ({})",
     "has_no_space": """
         IDBObjectStore.prototype.put = function () { throw new DOMException("it is full", "QuotaExceededError") }""",

@@ -224,7 +224,7 @@ export class ClientThread implements Thread {
         void this.#note(effect.note);
         return;
       case "forget":
-        void this.#identity?.journal.forget(this.threadId, effect.interruptId);
+        void this.#identity?.journal.forget(effect.claimId);
         return;
       case "execute":
         this.#bodies.execute(effect.call);

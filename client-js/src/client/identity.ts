@@ -32,9 +32,8 @@ export async function findIdentity(
   newId: (kind: IdKind) => string,
 ): Promise<Identity> {
   const storage = attempt(() => globalThis.sessionStorage);
-  const allLocks = globalThis.navigator?.locks as LockManager | undefined;
+  const locks = globalThis.navigator?.locks as LockManager | undefined;
   const journal = options.journal ?? (await new PageJournal().open(clock));
-  const locks = journal.isDurable ? allLocks : undefined;
   const key = `farside:${options.url}:${options.agent}`;
   let clientId = options.clientId || storage?.getItem(key) || newId("client");
 

@@ -1,7 +1,7 @@
 import type { Call, CallEnded, CallsData, ErrorBody, ToolResult } from "../wire/messages.ts";
 import { giveBack, settle } from "./answer.ts";
 import type { CallContext, CallsOptions } from "./call-context.ts";
-import { claim, decline } from "./claim.ts";
+import { claim, decline, release } from "./claim.ts";
 import { abort, finish, note, start, tell } from "./execution.ts";
 import { renew, report, reportAt } from "./lease.ts";
 import type { Note } from "./note.ts";
@@ -36,6 +36,8 @@ export class Calls {
   adopt(notes: readonly Note[]): void {
     for (const found of notes) {
       const { interruptId, toolCallId, name, startedAt, asked, result } = found;
+      // Of several notes of one call the others stay for a later page.
+      if (this.#calls.has(interruptId) && !result) continue;
       const call = pageCall(interruptId, toolCallId, name, {});
       const phase = result ? ANSWERED : asked ? ASKING : RELEASING;
       this.#calls.set(interruptId, Object.assign(call, { phase, note: found, startedAt, answer: result }));
@@ -144,9 +146,13 @@ export class Calls {
     for (const call of this.#calls.values()) {
       const { phase } = call;
       abort(this.#context, call, reason);
-      const isAsked = phase === ASKING && call.isOffered;
-      if (isAsked || phase === CLAIMING || phase === STARTING) decline(this.#context, call, "closed");
-      else if (phase === RUNNING) giveBack(this.#context, call);
+      if (phase === ASKING && call.isOffered) decline(this.#context, call, "closed");
+      else if (phase === CLAIMING || phase === STARTING) {
+        release(this.#context, call, "closed");
+        // In case that does not arrive: it has not begun.
+        call.phase = ASKING;
+        note(this.#context, call);
+      } else if (phase === RUNNING) giveBack(this.#context, call);
       else if (phase === FINISHING) settle(this.#context, call);
       call.phase = OVER;
     }
@@ -229,7 +235,7 @@ export class Calls {
 
   /** Nothing of the claim is needed any more. */
   #drop(call: PageCall): void {
-    if (call.note !== undefined) this.#context.emit({ type: "forget", interruptId: call.interruptId });
+    if (call.note !== undefined) this.#context.emit({ type: "forget", claimId: call.note.claimId });
     call.note = call.answer = undefined;
   }
 }

@@ -30,9 +30,14 @@ function ask(context: CallContext, call: PageCall): void {
   });
 }
 
-/** Gives back a call that has not been begun. */
+/** Gives back a call that has not been begun, for good. */
 export function decline(context: CallContext, call: PageCall, reason: string): void {
   call.isOffered = false;
-  context.link.send("call.release", { ...named(call), reason });
+  release(context, call, reason);
   context.lose(call, "claim_lost");
+}
+
+/** Gives back a call that has not been begun. */
+export function release({ link }: CallContext, call: PageCall, reason: string): void {
+  link.send("call.release", { ...named(call), reason });
 }

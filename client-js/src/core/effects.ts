@@ -40,8 +40,8 @@ export type Effect =
   | { readonly type: "wake"; readonly at: number }
   /** Write this into the journal; report with `noted` when it is durable, or cannot be. Later ones come after it. */
   | { readonly type: "note"; readonly note: Note }
-  /** Take the note of this call out of the journal. */
-  | { readonly type: "forget"; readonly interruptId: string }
+  /** Take the note of this claim out of the journal. */
+  | { readonly type: "forget"; readonly claimId: string }
   /** Run the tool's body; report with `bodyFinished`. */
   | { readonly type: "execute"; readonly call: CallClaimResult }
   /** Abort the tool's body; what it still returns is of no use. */

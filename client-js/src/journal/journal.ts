@@ -6,12 +6,10 @@ import type { Note } from "../core/note.ts";
  * cannot store a note goes on without it.
  */
 export interface Journal {
-  /** Whether what it holds outlives the page. May become false, when the browser lets the page down. */
-  readonly isDurable: boolean;
-  /** Writes a note, in place of the one of the same call; resolves when it is stored. */
+  /** Writes a note, in place of the one of the same claim; resolves when it is stored. */
   note(note: Note): Promise<void>;
-  /** Removes the note of a call; resolves when that is stored. */
-  forget(threadId: string, interruptId: string): Promise<void>;
+  /** Removes the note of a claim; resolves when that is stored. */
+  forget(claimId: string): Promise<void>;
   /** The notes of a thread. */
   notes(threadId: string): Promise<readonly Note[]>;
 }

@@ -3,15 +3,14 @@ import type { Journal } from "./journal.ts";
 
 /** A journal that ends with the page. */
 export class MemoryJournal implements Journal {
-  isDurable = false;
   readonly #notes = new Map<string, Note>();
 
   async note(note: Note): Promise<void> {
-    this.#notes.set(`${note.threadId} ${note.interruptId}`, note);
+    this.#notes.set(note.claimId, note);
   }
 
-  async forget(threadId: string, interruptId: string): Promise<void> {
-    this.#notes.delete(`${threadId} ${interruptId}`);
+  async forget(claimId: string): Promise<void> {
+    this.#notes.delete(claimId);
   }
 
   async notes(threadId: string): Promise<readonly Note[]> {

@@ -2,7 +2,7 @@ import type { Note } from "../core/note.ts";
 import type { Clock } from "../transport/clock.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 
-const STORE = "notes";
+const STORE = "claims";
 /** Some browsers never answer. */
 const OPENING_MS = 3_000;
 const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -12,6 +12,8 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
  * rejects.
  */
 export class PageJournal extends MemoryJournal {
+  /** Whether what it holds outlives the page. Becomes false when the browser lets the page down. */
+  isDurable = false;
   #database: IDBDatabase | undefined;
   #problem: unknown;
   #hasWarned = false;
@@ -24,8 +26,8 @@ export class PageJournal extends MemoryJournal {
     } catch (error) {
       this.#problem = error;
     }
-    for (const { startedAt, threadId, interruptId } of await this.#all()) {
-      if (startedAt < clock.now() - KEPT_MS) await this.forget(threadId, interruptId);
+    for (const { startedAt, claimId } of await this.#all()) {
+      if (startedAt < clock.now() - KEPT_MS) await this.forget(claimId);
     }
     return this;
   }
@@ -42,9 +44,9 @@ export class PageJournal extends MemoryJournal {
     await super.note(note);
   }
 
-  override async forget(threadId: string, interruptId: string): Promise<void> {
-    void super.forget(threadId, interruptId);
-    await this.#transact((store) => store.delete([threadId, interruptId]));
+  override async forget(claimId: string): Promise<void> {
+    void super.forget(claimId);
+    await this.#transact((store) => store.delete(claimId));
   }
 
   override async notes(threadId: string): Promise<readonly Note[]> {
@@ -58,10 +60,10 @@ export class PageJournal extends MemoryJournal {
 
   #opened(clock: Clock): Promise<IDBDatabase> {
     return new Promise((resolve, reject) => {
-      const opening = globalThis.indexedDB.open("farside", 1);
+      const opening = globalThis.indexedDB.open("farside.journal", 1);
       const stop = clock.at(clock.now() + OPENING_MS, () => reject("it does not open"));
       opening.onupgradeneeded = () => {
-        opening.result.createObjectStore(STORE, { keyPath: ["threadId", "interruptId"] });
+        opening.result.createObjectStore(STORE, { keyPath: "claimId" });
       };
       opening.onerror = opening.onsuccess = () => {
         stop();
