@@ -18,8 +18,10 @@
     app = Farside({"assistant": agent}, store="sqlite:///farside.db")
 """
 
+from farside.langgraph.condition import tools_condition
 from farside.langgraph.headless import HeadlessTool
 from farside.langgraph.runtime import LangGraphRuntime
 from farside.langgraph.tool import tool
+from farside.langgraph.tool_node import ToolNode
 
-__all__ = ["HeadlessTool", "LangGraphRuntime", "tool"]
+__all__ = ["HeadlessTool", "LangGraphRuntime", "ToolNode", "tool", "tools_condition"]

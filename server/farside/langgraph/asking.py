@@ -12,16 +12,13 @@ answer to whichever ``interrupt()`` comes first if that is not ours.
 from __future__ import annotations
 
 import threading
-from typing import Any, cast
+from typing import Any
 
-from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from farside.langgraph.answers import MARK, is_for, is_packed
-
-_SCRATCHPAD = "__pregel_scratchpad"
-"""LangGraph's private key for a task's answers: ``interrupt()`` reads ``resume`` there, and so do we."""
+from farside.langgraph.private import answers_of_task
 
 _asking = threading.Lock()
 """Calls of one task may ask from several threads; taking a foreign answer and leaving it is one step."""
@@ -34,7 +31,12 @@ def ask(tool_call_id: str, payload: dict[str, Any]) -> Any:
         GraphInterrupt: there is no answer yet: LangGraph's pause, not an error.
         RuntimeError: not called inside a graph.
     """
-    answers = _answers_of_task()
+    answers = answers_of_task()
+    if answers is None:
+        raise RuntimeError(
+            "a headless tool pauses the LangGraph graph that calls it, and there is none; "
+            "call it from a node of a graph that was compiled with a checkpointer"
+        )
     with _asking:
         try:
             answer = interrupt(payload)
@@ -50,13 +52,3 @@ def ask(tool_call_id: str, payload: dict[str, Any]) -> Any:
                 if is_for(tool_call_id, own) and own[MARK].get("displaced"):
                     return own
             raise
-
-
-def _answers_of_task() -> list[Any]:
-    scratchpad = get_config().get("configurable", {}).get(_SCRATCHPAD)
-    if scratchpad is None:
-        raise RuntimeError(
-            "a headless tool pauses the LangGraph graph that calls it, and there is none; "
-            "call it from a node of a graph that was compiled with a checkpointer"
-        )
-    return cast("list[Any]", getattr(scratchpad, "resume", []))

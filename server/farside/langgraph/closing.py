@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Overwrite, StateSnapshot
 
-from farside.langgraph.graph import END, START, Graph, lasting_subgraphs, writing
-from farside.langgraph.history import Answer, closed
+from farside.langgraph.graph import END, START, Graph, lasting_subgraphs, saver_of, writing
+from farside.langgraph.history import Answer, closed, tool_messages
+from farside.langgraph.private import returned_by_tasks
 
 
 async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer) -> None:
@@ -43,12 +44,21 @@ async def add_messages(graph: Graph, config: RunnableConfig, messages: list[AIMe
 async def _close_one(
     root: Graph, graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer
 ) -> None:
+    finished: dict[str | None, ToolMessage] = {}
     if snapshot.tasks:  # not `next`, which leaves out tasks that have written and whose checkpoint is not stored
+        finished = await _finished(root, config)
         await root.aupdate_state(config, None, as_node=END)
-    changes = dict(_changes(graph, snapshot.values, answer))
+    changes = dict(_changes(graph, snapshot.values, lambda call: finished.get(call["id"]) or answer(call)))
     if changes:
         await _write(root, graph, config, changes, snapshot.next)
         await root.aupdate_state(config, None, as_node=END)
+
+
+async def _finished(root: Graph, config: RunnableConfig) -> dict[str | None, ToolMessage]:
+    """The tool messages of calls that had ended within a ``ToolNode`` of ours, by call id."""
+    saved = await saver_of(root).aget_tuple(config)
+    found = [] if saved is None else [message for value in returned_by_tasks(saved) for message in tool_messages(value)]
+    return {message.tool_call_id: message for message in found}
 
 
 def _changes(graph: Graph, values: Any, answer: Answer) -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,7 @@ __all__ = [
     "is_graph",
     "lasting_subgraphs",
     "runnables",
+    "saver_of",
     "writing",
 ]
 
@@ -34,6 +35,11 @@ def is_graph(obj: object) -> TypeGuard[Graph]:
 def has_saver(graph: Graph) -> bool:
     """Whether the graph brings a checkpointer of its own."""
     return isinstance(cast("Any", graph).checkpointer, BaseCheckpointSaver)
+
+
+def saver_of(graph: Graph) -> BaseCheckpointSaver[Any]:
+    """The graph's own checkpointer, which it must have."""
+    return cast("BaseCheckpointSaver[Any]", cast("Any", graph).checkpointer)
 
 
 def has_breakpoints(graph: Graph) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langgraph.types import Command
 
 Answer = Callable[[ToolCall], ToolMessage]
 """Makes the tool message for a call that has none."""
@@ -31,6 +33,20 @@ def closed(messages: Sequence[BaseMessage], answer: Answer) -> list[BaseMessage]
                 whole.append(candidate)
         whole.extend(answer(call) for call in open_calls.values())
     return whole
+
+
+def tool_messages(output: Any) -> Iterator[ToolMessage]:
+    """The tool messages in what a node with tools has returned: messages, updates with them, and commands."""
+    if isinstance(output, ToolMessage):
+        yield output
+    elif isinstance(output, Command):
+        yield from tool_messages(cast("Any", output).update)
+    elif isinstance(output, dict):
+        for value in cast("dict[str, Any]", output).values():
+            yield from tool_messages(value)
+    elif isinstance(output, list):
+        for item in cast("list[Any]", output):
+            yield from tool_messages(item)
 
 
 def _until_next_calls(messages: Sequence[BaseMessage], start: int) -> list[tuple[int, BaseMessage]]:

@@ -10,15 +10,17 @@ from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.tools import tool as langchain_tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import tools_condition
 
 from farside.core.ports import Opened
-from farside.langgraph import LangGraphRuntime, tool
+from farside.langgraph import LangGraphRuntime, ToolNode, tool
 from farside.langgraph.savers import open_sqlite_saver
 from server.tests.langgraph.scripted import FakeDesk, Streaming, call, once, start
 
 
-def agent(folder: Path) -> Any:
-    """An agent with two browser calls and a server tool in one message; the tool leaves a line in a file."""
+def agent(folder: Path, kind: str) -> Any:
+    """An agent, or a hand-built graph, with two browser calls and a server tool in one message, which leaves a line."""
 
     @langchain_tool
     def charge() -> str:
@@ -28,12 +30,21 @@ def agent(folder: Path) -> Any:
         return "charged"
 
     model = Streaming(script=once(call("where", "a"), call("charge", "b"), call("where", "c")))
-    return create_agent(model, [tool(name="where", timeout=9), charge])
+    tools = [tool(name="where", timeout=9), charge]
+    if kind == "agent":
+        return create_agent(model, tools)
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode(tools))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile()
 
 
-async def main(folder: Path) -> None:
+async def main(folder: Path, kind: str) -> None:
     async with open_sqlite_saver(folder / "graph.db") as saver:
-        runtime = LangGraphRuntime(agent(folder), checkpointer=saver)
+        runtime = LangGraphRuntime(agent(folder, kind), checkpointer=saver)
         async for item in runtime.run(start(), FakeDesk()):
             if isinstance(item, Opened):
                 print(json.dumps(sorted(new.tool_call_id for new in item.calls)), flush=True)
@@ -41,4 +52,4 @@ async def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -21,7 +21,7 @@ from server.tests.langgraph.scripted import FakeDesk, answering, drive, messages
 ROOT = Path(__file__).resolve().parents[3]
 
 
-async def killed_after_opened(folder: Path) -> None:
+async def killed_after_opened(folder: Path, kind: str) -> None:
     """Run a leg in a process of its own and kill it with the first pause that it reports."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "server"), os.environ.get("PYTHONPATH", "")])
     process = await create_subprocess_exec(
@@ -29,6 +29,7 @@ async def killed_after_opened(folder: Path) -> None:
         "-m",
         "server.tests.langgraph.dying",
         str(folder),
+        kind,
         stdout=PIPE,
         env={**os.environ, "PYTHONPATH": path},
     )
@@ -40,11 +41,12 @@ async def killed_after_opened(folder: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("trial", range(3))
-async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, trial: int) -> None:
-    await killed_after_opened(tmp_path)
+@pytest.mark.parametrize("kind", ["agent", "node"])
+@pytest.mark.parametrize("trial", range(2))
+async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, trial: int, kind: str) -> None:
+    await killed_after_opened(tmp_path, kind)
     async with open_sqlite_saver(tmp_path / "graph.db") as saver:
-        runtime = LangGraphRuntime(dying.agent(tmp_path), checkpointer=saver)
+        runtime = LangGraphRuntime(dying.agent(tmp_path, kind), checkpointer=saver)
 
         items = [item async for item in runtime.run(answering(start(), kind="recover"), FakeDesk())]
 
@@ -59,10 +61,11 @@ async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, tr
     assert (tmp_path / "charged").read_text() == "once\n"
 
 
-async def test_a_new_process_abandons_what_a_killed_one_opened(tmp_path: Path) -> None:
-    await killed_after_opened(tmp_path)
+@pytest.mark.parametrize("kind", ["agent", "node"])
+async def test_a_new_process_abandons_what_a_killed_one_opened(tmp_path: Path, kind: str) -> None:
+    await killed_after_opened(tmp_path, kind)
     async with open_sqlite_saver(tmp_path / "graph.db") as saver:
-        runtime = LangGraphRuntime(dying.agent(tmp_path), checkpointer=saver)
+        runtime = LangGraphRuntime(dying.agent(tmp_path, kind), checkpointer=saver)
 
         await runtime.abandon("thread", "run-1", "stopped")
 

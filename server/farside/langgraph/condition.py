@@ -1,0 +1,36 @@
+"""``tools_condition``: a router for graphs that keep LangGraph's own ``ToolNode``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from langgraph.prebuilt import tools_condition as stock_tools_condition
+from langgraph.types import Send
+
+
+def tools_condition(
+    state: Any, messages_key: str = "messages", *, node: str = "tools"
+) -> Literal["__end__"] | list[Send]:
+    """Where a message of the model leads: to the node with the tools, once for each of its calls, or to the end.
+
+    LangGraph's ``tools_condition`` leads there once for all calls, which then run in one task: a pause of one makes it
+    run the others again. As in LangGraph's, the last message counts, and the state may be a list, a dict or an object::
+
+        graph.add_conditional_edges("model", tools_condition, ["tools", END])
+
+    Args:
+        messages_key: where the state has its messages.
+        node: the name of the node with the tools.
+
+    Raises:
+        ValueError: the state has no messages.
+    """
+    if stock_tools_condition(state, messages_key) == "__end__":
+        return "__end__"
+    if isinstance(state, list):
+        messages = cast("list[Any]", state)
+    elif isinstance(state, dict):
+        messages = cast("dict[str, Any]", state)[messages_key]
+    else:
+        messages = getattr(state, messages_key)
+    return [Send(node, [call]) for call in messages[-1].tool_calls]
