@@ -193,6 +193,7 @@ class FakeBrowser:
             for reply in self._replies.values():
                 if not reply.done():
                     reply.set_exception(LinkClosed())
+                    reply.exception()  # whoever has asked may be gone too
 
     async def _take(self, message: dict[str, Any]) -> None:
         if message["type"] == "event":

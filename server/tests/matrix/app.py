@@ -19,6 +19,8 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import tools_condition
 from starlette.websockets import WebSocket
 
 import farside.app
@@ -79,6 +81,22 @@ def script(messages: list[BaseMessage]) -> AIMessage:
     if "look-2" not in results:
         return AIMessage("", tool_calls=[call("look", "look-2", n=2)])
     return AIMessage(" ".join(results[name] for name in ("charge", "look-1", "pay", "look-2")))
+
+
+def hand_built(tools: list[Any], saver: Any) -> Any:
+    """A graph whose node runs all calls of a message, each as a task of its own."""
+    model = Streaming(script=script)
+
+    async def think(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("model", think)
+    graph.add_node("tools", farside.langgraph.ToolNode(tools))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile(checkpointer=saver)
 
 
 # --- points ---
@@ -198,8 +216,9 @@ async def _serve(folder: Path, pipe: Pipe) -> None:
         connection = await opened.enter_async_context(aiosqlite.connect(folder / "graph.db"))
         saver = MortalSaver(connection, serde=JsonPlusSerializer())
         tools = [farside.langgraph.tool(charge), *declared(farside.langgraph.tool)]
-        graph = create_agent(Streaming(script=script), tools, checkpointer=saver)
-        app = farside.Farside({"function": function, "graph": graph}, store=MortalStore(folder / "farside.db"))
+        agent = create_agent(Streaming(script=script), tools, checkpointer=saver)
+        agents = {"function": function, "graph": agent, "node": hand_built(tools, saver)}
+        app = farside.Farside(agents, store=MortalStore(folder / "farside.db"))
         listening = opened.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))
         listening.listen()

@@ -144,7 +144,7 @@ async def survive(processes: Any, folder: Path, agent: str, point: str) -> str:
 
 
 @pytest.mark.timeout(300)  # a hundred turns
-@pytest.mark.parametrize("agent", ["function", "graph"])
+@pytest.mark.parametrize("agent", ["function", "graph", "node"])
 async def test_the_server_is_killed_at_every_point_of_a_turn(tmp_path, processes, agent, capsys):
     """L1, L3, L4, L5, L6, L8: the page outlives the server, so nothing may be lost and nothing done twice."""
     (tmp_path / "undisturbed").mkdir()
