@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, new_thread, planned
+from e2e.browser.conftest import OpenTab, Tab, new_thread, planned
 from e2e.conftest import Chromium
 from e2e.field_reports.conftest import IMPATIENT
 
+AGENT = "function"  # what is tested is the page's half
 PONG = {"status": "success", "value": "pong"}
 CAME_BACK = "window.cameBack = false; addEventListener('pageshow', ({ persisted }) => (cameBack = persisted))"
 NO_LOCKS = "delete Navigator.prototype.locks"
@@ -27,12 +28,12 @@ def open_kept_tab(
 ) -> Iterator[OpenTab]:
     """A tab of a browser that has a back/forward cache."""
 
-    def open_kept_tab(agent: str, without: str, **options: Any) -> Tab:
+    def open_kept_tab(without: str, **options: Any) -> Tab:
         def prepare(page: Page) -> None:
             page.add_init_script(f"{CAME_BACK}; {without}")
 
         context = start_chromium(tmp_path / "profile").context
-        return open_tab(agent, context=context, prepare=prepare, **options)
+        return open_tab(AGENT, context=context, prepare=prepare, **options)
 
     yield open_kept_tab
     page_errors[:] = [error for error in page_errors if "Back-Forward Cache" not in error]
@@ -51,9 +52,8 @@ def begun(tab: Tab) -> int:
 
 
 @each_page
-@each_agent
-def test_a_page_that_was_left_executes_once_when_it_is_back(open_kept_tab: OpenTab, agent: str, without: str) -> None:
-    tab = open_kept_tab(agent, without)
+def test_a_page_that_was_left_executes_once_when_it_is_back(open_kept_tab: OpenTab, without: str) -> None:
+    tab = open_kept_tab(without)
     assert tab.ask(planned("ping", word="ping")) == [PONG]
     for turn in (1, 2):
         tab.page.goto("about:blank")
@@ -66,10 +66,9 @@ def test_a_page_that_was_left_executes_once_when_it_is_back(open_kept_tab: OpenT
 
 
 @each_page
-@each_agent
-def test_a_call_that_comes_while_the_page_is_left_runs_once(open_kept_tab: OpenTab, agent: str, without: str) -> None:
+def test_a_call_that_comes_while_the_page_is_left_runs_once(open_kept_tab: OpenTab, without: str) -> None:
     """It is offered to a page that does not hear of it; that page, or a new one, gets it when it is back."""
-    tab = open_kept_tab(agent, without, app=IMPATIENT)
+    tab = open_kept_tab(without, app=IMPATIENT)
     tab.submit_and_wait({"calls": [planned("ping", word="ping")], "think": tab.thread})
     tab.page.goto("about:blank")
     tab.open_gate()
@@ -79,12 +78,9 @@ def test_a_call_that_comes_while_the_page_is_left_runs_once(open_kept_tab: OpenT
 
 
 @each_page
-@each_agent
-def test_a_body_of_a_page_that_is_left_goes_on_or_is_interrupted(
-    open_kept_tab: OpenTab, agent: str, without: str
-) -> None:
+def test_a_body_of_a_page_that_is_left_goes_on_or_is_interrupted(open_kept_tab: OpenTab, without: str) -> None:
     """It goes on with the page that is back; a new page knows that it was begun."""
-    tab = open_kept_tab(agent, without)
+    tab = open_kept_tab(without)
     tab.call(planned("hold", name="first"))
     tab.until_begun("hold")
     tab.page.goto("about:blank")
@@ -99,10 +95,9 @@ def test_a_body_of_a_page_that_is_left_goes_on_or_is_interrupted(
         assert tab.bodies() == []
 
 
-@each_agent
-def test_two_pages_of_one_tab_are_two_pages(open_kept_tab: OpenTab, agent: str) -> None:
+def test_two_pages_of_one_tab_are_two_pages(open_kept_tab: OpenTab) -> None:
     """The second one inherits the tab's id while the first one, which is kept, still has it."""
-    tab = open_kept_tab(agent, "")
+    tab = open_kept_tab("")
     assert tab.ask(planned("ping", word="ping")) == [PONG]
     tab.open(thread=new_thread())
     assert tab.ask(planned("ping", word="ping")) == [PONG]

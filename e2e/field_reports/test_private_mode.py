@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, planned
+from e2e.browser.conftest import OpenTab, Tab, planned
 from e2e.field_reports.conftest import IMPATIENT
 
+AGENT = "function"  # what is tested is the page's half
 PONG = {"status": "success", "value": "pong"}
 
 WAYS = {
@@ -21,7 +22,7 @@ WAYS = {
 }
 
 
-def open_page(open_tab: OpenTab, agent: str, way: str, **options: str) -> tuple[Tab, list[str]]:
+def open_page(open_tab: OpenTab, way: str, **options: str) -> tuple[Tab, list[str]]:
     """A tab without IndexedDB, and the warnings on its console."""
     warnings: list[str] = []
 
@@ -29,13 +30,12 @@ def open_page(open_tab: OpenTab, agent: str, way: str, **options: str) -> tuple[
         page.add_init_script(WAYS[way])
         page.on("console", lambda message: warnings.append(message.text) if message.type == "warning" else None)
 
-    return open_tab(agent, prepare=prepare, **options), warnings
+    return open_tab(AGENT, prepare=prepare, **options), warnings
 
 
-@each_agent
 @pytest.mark.parametrize("way", WAYS)
-def test_without_indexeddb_tools_run_and_the_console_is_warned_once(open_tab: OpenTab, agent: str, way: str) -> None:
-    tab, warnings = open_page(open_tab, agent, way)
+def test_without_indexeddb_tools_run_and_the_console_is_warned_once(open_tab: OpenTab, way: str) -> None:
+    tab, warnings = open_page(open_tab, way)
     for turn in (1, 2, 3):
         assert tab.ask(planned("ping", word="ping"), planned("ping", word="ping")) == [PONG, PONG]
         assert [entry["body"] for entry in tab.bodies()] == ["begun"] * 2 * turn
@@ -43,11 +43,10 @@ def test_without_indexeddb_tools_run_and_the_console_is_warned_once(open_tab: Op
     assert "IndexedDB" in warning
 
 
-@each_agent
 @pytest.mark.parametrize("way", WAYS)
-def test_without_indexeddb_nothing_runs_twice(open_tab: OpenTab, agent: str, way: str) -> None:
+def test_without_indexeddb_nothing_runs_twice(open_tab: OpenTab, way: str) -> None:
     """After a reload nobody knows what had been begun: only what may run again does."""
-    tab, _ = open_page(open_tab, agent, way, app=IMPATIENT)
+    tab, _ = open_page(open_tab, way, app=IMPATIENT)
     tab.call(planned("hold", name="pay"), planned("hold_again", name="look"))
     tab.until_begun("hold")
     tab.until_begun("hold_again")
@@ -60,13 +59,12 @@ def test_without_indexeddb_nothing_runs_twice(open_tab: OpenTab, agent: str, way
     assert [(entry["tool"], entry["body"]) for entry in tab.bodies()] == [("hold_again", "begun")]
 
 
-@each_agent
-def test_without_sessionstorage_tools_run(open_tab: OpenTab, agent: str) -> None:
+def test_without_sessionstorage_tools_run(open_tab: OpenTab) -> None:
     """The page has another id after a reload; its journal tells it what the one before has begun."""
     refuses = (
         "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError') } })"
     )
-    tab = open_tab(agent, prepare=lambda page: page.add_init_script(refuses))
+    tab = open_tab(AGENT, prepare=lambda page: page.add_init_script(refuses))
     assert tab.ask(planned("ping", word="ping")) == [PONG]
     tab.call(planned("hold", name="pay"))
     tab.until_begun("hold")

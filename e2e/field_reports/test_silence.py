@@ -14,9 +14,12 @@ RECONNECTED = "states.connection.join() === 'connecting,open,connecting,open'"
 
 @pytest.fixture
 def open_remote_tab(
-    open_tab: OpenTab, serve: Callable[[str], str], open_network: Callable[[str], Network]
+    open_network: Callable[[str], Network], open_tab: OpenTab, serve: Callable[[str], str]
 ) -> Callable[..., tuple[Tab, Network]]:
-    """A tab with a network between it and the server; both look for signs of life every second."""
+    """A tab with a network between it and the server; both look for signs of life every second.
+
+    The network is the first fixture, so that it is still there when the tab is closed.
+    """
 
     def open_remote_tab(agent: str, encoding: str = "msgpack") -> tuple[Tab, Network]:
         network = open_network(serve(WATCHFUL))
