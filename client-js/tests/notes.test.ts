@@ -29,16 +29,7 @@ describe("a call that is offered", () => {
 
   test("is noted as asked for before it is claimed, under a new id", () => {
     const driver = new Driver(undefined, { isNoting: false }).welcome();
-    const note = {
-      threadId: "t",
-      interruptId: "i1",
-      claimId: "claim-1",
-      clientId: "me",
-      name: "get_location",
-      toolCallId: "c1",
-      startedAt: driver.now,
-      asked: true,
-    };
+    const note = noteOf({ startedAt: driver.now, asked: true });
     expect(driver.event("calls", { event: "opened", ...openCall() })).toEqual([{ type: "note", note }]);
     driver.event("calls", offered);
     expect(driver.sent).toEqual([]);
@@ -124,18 +115,7 @@ describe("a call", () => {
     const driver = slow();
     driver.now += 2;
     expect(driver.reply("call.claim", claimOf(openCall()))).toEqual([
-      {
-        type: "note",
-        note: {
-          threadId: "t",
-          interruptId: "i1",
-          claimId: "claim-1",
-          clientId: "me",
-          name: "get_location",
-          toolCallId: "c1",
-          startedAt: driver.now,
-        },
-      },
+      { type: "note", note: noteOf({ startedAt: driver.now }) },
     ]);
     expect(driver.snapshot.toolCalls).toMatchObject([{ state: "running" }]);
     driver.now += 3;

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from e2e.browser.conftest import Tab
+from e2e.browser.conftest import Tab, planned
 from e2e.browser.conftest import open_tab as open_browser_tab  # noqa: F401 (a fixture)
 from e2e.browser.conftest import open_wired_tab as open_wired_tab
 from e2e.conftest import PATIENCE
@@ -57,6 +58,17 @@ class Network:
         yield
         assert happened.swallowed.wait(PATIENCE)
         self._proxy.faults = Faults()
+
+
+def reload_amid_two_tools(tab: Tab) -> list[dict[str, Any]]:
+    """The page is reloaded while it executes a tool that may run once and one that may run again: both answers."""
+    tab.call(planned("hold", name="once"), planned("hold_again", name="again"))
+    tab.until_begun("hold")
+    tab.until_begun("hold_again")
+    tab.reload()
+    tab.until_begun("hold_again")
+    tab.release("again", "done")
+    return tab.answer()
 
 
 @pytest.fixture

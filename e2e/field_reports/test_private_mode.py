@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from e2e.browser.conftest import OpenTab, Tab, planned
-from e2e.field_reports.conftest import IMPATIENT
+from e2e.field_reports.conftest import IMPATIENT, reload_amid_two_tools
 
 AGENT = "function"  # what is tested is the page's half
 PONG = {"status": "success", "value": "pong"}
@@ -47,15 +47,9 @@ def test_without_indexeddb_tools_run_and_the_console_is_warned_once(open_tab: Op
 def test_without_indexeddb_nothing_runs_twice(open_tab: OpenTab, way: str) -> None:
     """After a reload nobody knows what had been begun: only what may run again does."""
     tab, _ = open_page(open_tab, way, app=IMPATIENT)
-    tab.call(planned("hold", name="pay"), planned("hold_again", name="look"))
-    tab.until_begun("hold")
-    tab.until_begun("hold_again")
-    tab.reload()
-    tab.until_begun("hold_again")
-    tab.release("look", "seen")
-    paid, looked = tab.answer()
-    assert (paid["status"], paid["code"]) == ("error", "interrupted")
-    assert looked == {"status": "success", "value": "seen"}
+    lost, again = reload_amid_two_tools(tab)
+    assert (lost["status"], lost["code"]) == ("error", "interrupted")
+    assert again == {"status": "success", "value": "done"}
     assert [(entry["tool"], entry["body"]) for entry in tab.bodies()] == [("hold_again", "begun")]
 
 

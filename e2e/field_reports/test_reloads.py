@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext
 
 from e2e.browser.conftest import OpenTab, Tab, Wire, each_agent, planned
 from e2e.conftest import Chromium
+from e2e.field_reports.conftest import reload_amid_two_tools
 
 PONG = {"status": "success", "value": "pong"}
 
@@ -36,13 +37,7 @@ def test_f7_a_call_that_comes_after_a_reload_reaches_the_new_page(open_tab: Open
 @each_agent
 def test_f8_who_waits_after_a_reload_gets_the_answer(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
-    tab.call(planned("hold", name="lost"), planned("hold_again", name="again"))
-    tab.until_begun("hold")
-    tab.until_begun("hold_again")
-    tab.reload()
-    tab.until_begun("hold_again")
-    tab.release("again", "done")
-    lost, again = tab.answer()
+    lost, again = reload_amid_two_tools(tab)
     assert (lost["status"], lost["code"]) == ("error", "interrupted")
     assert again == {"status": "success", "value": "done"}
     assert tab.ask(planned("ping", word="ping")) == [PONG]

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from farside.core.calls import Progress, Release, Settle
+from farside.core.calls import Claim, Progress, Release, Settle
 from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
 from farside.core.routing import Presence
@@ -207,8 +207,8 @@ class Connection:
                 ledger.supersede(thread_id, self, {self.client_id, *params.replaces})
                 return self._welcome()
             case wire.CallClaimParams():
-                self._client()
-                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, params.claim_id))
+                claim = Claim(self._client(), params.claim_id, engine.settings.lease_ms)
+                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim))
             case wire.CallReleaseParams():
                 release = Release(self._client(), _optional(params.claim_id), params.started, _optional(params.reason))
                 await ledger.release(thread_id, params.interrupt_id, self, release)

@@ -173,13 +173,12 @@ class Ledger:
 
     # --- what a client does ---
 
-    async def claim(self, thread_id: str, interrupt_id: str, listener: Listener, claim_id: str) -> Call:
+    async def claim(self, thread_id: str, interrupt_id: str, listener: Listener, action: Claim) -> Call:
         """Take a call, or renew a claim.
 
         Raises:
             FarsideError: ``not_found``, ``claim_lost``, ``call_settled``.
         """
-        action = Claim(listener.client_id, claim_id, self._engine.settings.lease_ms)
         async with self._engine.threads.locked(thread_id) as live:
             _refuse_retired(listener)
             call = await self._act(live, interrupt_id, lambda _live, _call: action)

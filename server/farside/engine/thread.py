@@ -42,9 +42,9 @@ class LiveThread:
     """The thread's lock, its log, its unsettled calls, its active run and those that are queued behind it.
 
     ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
-    declined a call or did not take it in time, by interrupt id. ``gone``: clients
-    without a connection whose calls have not been taken from them yet. ``is_lost``: the thread was loaded anew, here or
-    elsewhere; this object is of no use any more.
+    declined a call or did not take it in time, by interrupt id. ``gone``: clients without a connection
+    whose calls have not been taken from them yet. ``is_lost``: the thread was loaded anew, here or elsewhere; this
+    object is of no use any more.
     """
 
     def __init__(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from langgraph.prebuilt import tools_condition as stock_tools_condition
 from langgraph.types import Send
+
+from farside.langgraph.history import messages_in
 
 
 def tools_condition(
@@ -27,10 +29,4 @@ def tools_condition(
     """
     if stock_tools_condition(state, messages_key) == "__end__":
         return "__end__"
-    if isinstance(state, list):
-        messages = cast("list[Any]", state)
-    elif isinstance(state, dict):
-        messages = cast("dict[str, Any]", state)[messages_key]
-    else:
-        messages = getattr(state, messages_key)
-    return [Send(node, [call]) for call in messages[-1].tool_calls]
+    return [Send(node, [call]) for call in messages_in(state, messages_key)[-1].tool_calls]

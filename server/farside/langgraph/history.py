@@ -35,6 +35,14 @@ def closed(messages: Sequence[BaseMessage], answer: Answer) -> list[BaseMessage]
     return whole
 
 
+def messages_in(state: Any, key: str) -> list[Any]:
+    """The messages of a state: a list of them, or what a dict or an object has under the key; empty without any."""
+    if isinstance(state, list):
+        return cast("list[Any]", state)
+    found: Any = cast("dict[str, Any]", state).get(key) if isinstance(state, dict) else getattr(state, key, None)
+    return found or []
+
+
 def tool_messages(output: Any) -> Iterator[ToolMessage]:
     """The tool messages in what a node with tools has returned: messages, updates with them, and commands."""
     if isinstance(output, ToolMessage):

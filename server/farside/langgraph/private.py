@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from langchain_core.messages import ToolCall
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.config import get_config
 
@@ -14,6 +15,9 @@ _SCRATCHPAD = "__pregel_scratchpad"
 """A task's answers: ``interrupt()`` reads ``resume`` there."""
 
 
+_KIND = "__type"
+"""The key that tells an input of LangGraph's ``ToolNode`` from a state."""
+
 _RETURN = "__return__"
 """The channel of what a ``@task`` has returned, among the writes that wait for the end of a step."""
 
@@ -21,6 +25,16 @@ _RETURN = "__return__"
 def returned_by_tasks(saved: CheckpointTuple) -> list[Any]:
     """What the ``@task`` functions have returned whose node has not ended."""
     return [value for _, channel, value in saved.pending_writes or () if channel == _RETURN]
+
+
+def call_in_state(call: ToolCall, state: Any) -> dict[str, Any]:
+    """The input with which LangGraph's ``ToolNode`` runs one call and has its tool see the state."""
+    return {_KIND: "tool_call_with_context", "tool_call": call, "state": state}
+
+
+def is_call_in_state(given: Any) -> bool:
+    """Whether the input is such a call, as ``create_agent`` sends it."""
+    return isinstance(given, dict) and _KIND in given
 
 
 def may_call_tasks() -> bool:

@@ -19,7 +19,8 @@ from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.prebuilt import ToolNode as StockToolNode
 from langgraph.types import Command, Interrupt, Send
 
-from farside.langgraph.private import may_call_tasks
+from farside.langgraph.history import messages_in
+from farside.langgraph.private import call_in_state, is_call_in_state, may_call_tasks
 
 
 class ToolNode(StockToolNode):
@@ -53,7 +54,7 @@ class ToolNode(StockToolNode):
                 outcomes.append(future.result())
             except Exception as error:
                 outcomes.append(error)
-        return self._joined(outcomes, isinstance(parts[0], list) and not _is_call(parts[0][-1]))
+        return self._joined(outcomes, _is_list(input))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """As :meth:`invoke`."""
@@ -63,24 +64,24 @@ class ToolNode(StockToolNode):
         alone = super().ainvoke
         running = [_arun(alone, part, kwargs) for part in parts]
         outcomes = await asyncio.gather(*running, return_exceptions=True)
-        return self._joined(outcomes, isinstance(parts[0], list) and not _is_call(parts[0][-1]))
+        return self._joined(outcomes, _is_list(input))
 
     def _parts(self, input: Any) -> list[Any]:
         """The input once for each of its calls, as LangGraph's node takes one call."""
-        if isinstance(input, list):
-            items = cast("list[Any]", input)
-            if items and _is_call(items[-1]):
-                return [[call] for call in items]
-            asking = _latest(items)
-            return [_with(items, asking, call) for call in _calls(items, asking)]
-        if isinstance(input, dict) and "__type" in input:
+        if is_call_in_state(input):
             return [input]
-        fields = cast("dict[str, Any]", input)
-        messages = fields.get(self._key) if isinstance(input, dict) else getattr(input, self._key, None)
-        asking = _latest(messages or [])
+        if isinstance(input, list) and not _is_list(input):
+            return [[call] for call in cast("list[Any]", input)]
+        messages = messages_in(input, self._key)
+        asking = next((i for i in reversed(range(len(messages))) if isinstance(messages[i], AIMessage)), None)
+        if asking is None:
+            return []
+        calls: list[ToolCall] = messages[asking].tool_calls
+        if not _is_list(input):
+            return [call_in_state(call, input) for call in calls]
         return [
-            {"__type": "tool_call_with_context", "tool_call": call, "state": input}
-            for call in _calls(messages or [], asking)
+            [*messages[:asking], messages[asking].model_copy(update={"tool_calls": [call]}), *messages[asking + 1 :]]
+            for call in calls
         ]
 
     def _joined(self, outcomes: Sequence[Any], is_list: bool) -> Any:
@@ -122,26 +123,12 @@ async def _arun(alone: Callable[..., Any], part: Any, options: dict[str, Any]) -
     return await alone(part, **options)
 
 
-def _is_call(item: Any) -> bool:
-    return isinstance(item, dict) and cast("dict[str, Any]", item).get("type") == "tool_call"
-
-
-def _latest(messages: Sequence[Any]) -> int | None:
-    """Where the newest message of the model is."""
-    found = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
-    return next(found, None)
-
-
-def _calls(messages: Sequence[Any], asking: int | None) -> list[ToolCall]:
-    return [] if asking is None else list(messages[asking].tool_calls)
-
-
-def _with(messages: list[Any], asking: int | None, call: ToolCall) -> list[Any]:
-    """The messages, of which the model's asks for this call only."""
-    if asking is None:
-        return messages
-    only = cast("AIMessage", messages[asking]).model_copy(update={"tool_calls": [call]})
-    return [*messages[:asking], only, *messages[asking + 1 :]]
+def _is_list(input: Any) -> bool:
+    """Whether the input is a list of messages, and so is the output."""
+    if not isinstance(input, list):
+        return False
+    last = cast("list[Any]", input)[-1:]
+    return not any(isinstance(item, dict) and cast("dict[str, Any]", item).get("type") == "tool_call" for item in last)
 
 
 def _merged(items: list[Any]) -> list[Any]:

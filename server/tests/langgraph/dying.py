@@ -10,13 +10,11 @@ from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.tools import tool as langchain_tool
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import tools_condition
 
 from farside.core.ports import Opened
 from farside.langgraph import LangGraphRuntime, ToolNode, tool
 from farside.langgraph.savers import open_sqlite_saver
-from server.tests.langgraph.scripted import FakeDesk, Streaming, call, once, start
+from server.tests.langgraph.scripted import FakeDesk, Streaming, call, hand_built, once, start
 
 
 def agent(folder: Path, kind: str) -> Any:
@@ -33,13 +31,7 @@ def agent(folder: Path, kind: str) -> Any:
     tools = [tool(name="where", timeout=9), charge]
     if kind == "agent":
         return create_agent(model, tools)
-    graph: Any = StateGraph(MessagesState)
-    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    graph.add_node("tools", ToolNode(tools))
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition)
-    graph.add_edge("tools", "model")
-    return graph.compile()
+    return hand_built(lambda state: {"messages": [model.invoke(state["messages"])]}, ToolNode(tools)).compile()
 
 
 async def main(folder: Path, kind: str) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import tools_condition
 from pydantic import Field, PrivateAttr
 
 from farside.core.model import Call, JournalEntry, ToolResult, success
@@ -71,6 +73,17 @@ class Streaming(Whole):
         for index, call in enumerate(message.tool_calls):
             chunk: Any = {"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": index}
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[chunk]))
+
+
+def hand_built(think: Any, tools: Any, condition: Any = tools_condition) -> Any:
+    """A graph of a model and its tools, not compiled yet. ``think``: the model's node; ``tools``: the other one."""
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("model", think)
+    graph.add_node("tools", tools)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", condition, ["tools", END])
+    graph.add_edge("tools", "model")
+    return graph
 
 
 def call(name: str, call_id: str = "call_1", **args: Any) -> ToolCall:

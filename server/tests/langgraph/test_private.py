@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
-from farside.langgraph.private import answers_of_task, may_call_tasks
+from farside.langgraph.private import (
+    answers_of_task,
+    call_in_state,
+    is_call_in_state,
+    may_call_tasks,
+    returned_by_tasks,
+)
+from server.tests.langgraph.scripted import call
 
 
 def test_within_a_graph_a_node_calls_tasks_and_finds_its_answers() -> None:
@@ -28,11 +37,36 @@ def test_within_a_graph_a_node_calls_tasks_and_finds_its_answers() -> None:
     for answer in ("first", "second"):
         compiled.invoke(Command(resume=answer), config)
 
-    assert found == [(True, ["nothing"]), (True, ["nothing"]), (True, ["first"])] or found == [
-        (True, ["nothing"]),
-        (True, ["first"]),
-        (True, ["first", "second"]),
-    ]
+    # An answer is there once ``interrupt()`` has taken it.
+    assert found == [(True, ["nothing"]), (True, ["nothing"]), (True, ["first"])]
+
+
+def test_what_tasks_have_returned_is_among_the_writes_that_wait() -> None:
+    @task
+    def ended() -> str:
+        return "returned"
+
+    def node(state: MessagesState) -> None:
+        ended().result()
+        interrupt("go on?")
+
+    saver = InMemorySaver()
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    config: Any = {"configurable": {"thread_id": "t"}}
+    graph.compile(checkpointer=saver).invoke({"messages": []}, config)
+    saved = saver.get_tuple(config)
+
+    assert saved is not None
+    assert returned_by_tasks(saved) == ["returned"]
+
+
+def test_a_call_in_a_state_is_told_from_a_state() -> None:
+    said = AIMessage("", tool_calls=[call("twice", n=2)])
+    given = call_in_state(said.tool_calls[0], {"messages": [said]})
+    assert is_call_in_state(given)
+    assert not is_call_in_state({"messages": [said]})
 
 
 def test_outside_of_a_graph_there_is_neither() -> None:

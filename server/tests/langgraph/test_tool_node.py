@@ -20,7 +20,18 @@ from langgraph.prebuilt import tools_condition as stock_tools_condition
 from langgraph.types import Command, Send
 
 from farside.langgraph import LangGraphRuntime, ToolNode, tool, tools_condition
-from server.tests.langgraph.scripted import Whole, answering, call, calling, drive, messages_of, of, once, start
+from server.tests.langgraph.scripted import (
+    Whole,
+    answering,
+    call,
+    calling,
+    drive,
+    hand_built,
+    messages_of,
+    of,
+    once,
+    start,
+)
 
 # --- what it has in common with LangGraph's ---
 
@@ -201,7 +212,6 @@ def agent(charging: Charging, saver: Any, *, is_async: bool, is_stock: bool = Fa
 
     model = Whole(script=once(call("pay", "a"), call("charge", "b"), call("look", "c")))
     node = (StockToolNode if is_stock else ToolNode)([tool(name="pay"), charging.tool(), tool(name="look")])
-    graph: Any = StateGraph(MessagesState)
 
     def think(state: MessagesState) -> Any:
         return {"messages": [model.invoke(state["messages"])]}
@@ -209,12 +219,8 @@ def agent(charging: Charging, saver: Any, *, is_async: bool, is_stock: bool = Fa
     async def athink(state: MessagesState) -> Any:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
-    graph.add_node("model", athink if is_async else think)
-    graph.add_node("tools", node)
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition if is_stock else stock_tools_condition, ["tools", END])
-    graph.add_edge("tools", "model")
-    return graph.compile(checkpointer=saver)
+    condition = tools_condition if is_stock else stock_tools_condition
+    return hand_built(athink if is_async else think, node, condition).compile(checkpointer=saver)
 
 
 def ids(snapshot: Any) -> dict[str, str]:

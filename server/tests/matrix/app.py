@@ -19,8 +19,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import tools_condition
+from langgraph.graph import MessagesState
 from starlette.websockets import WebSocket
 
 import farside.app
@@ -35,7 +34,7 @@ from farside.langgraph import LangGraphRuntime
 from farside.stores.sqlite import SqliteStore
 from farside.wire.codec import MESSAGEPACK
 from farside.wire.values import OUTGOING_LIMITS
-from server.tests.langgraph.scripted import Streaming, call
+from server.tests.langgraph.scripted import Streaming, call, hand_built
 from server.tests.matrix.points import Points
 
 ANY_ARGS = {"type": "object", "additionalProperties": True}
@@ -83,20 +82,14 @@ def script(messages: list[BaseMessage]) -> AIMessage:
     return AIMessage(" ".join(results[name] for name in ("charge", "look-1", "pay", "look-2")))
 
 
-def hand_built(tools: list[Any], saver: Any) -> Any:
+def node(tools: list[Any], saver: Any) -> Any:
     """A graph whose node runs all calls of a message, each as a task of its own."""
     model = Streaming(script=script)
 
     async def think(state: MessagesState) -> dict[str, Any]:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
-    graph: Any = StateGraph(MessagesState)
-    graph.add_node("model", think)
-    graph.add_node("tools", farside.langgraph.ToolNode(tools))
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition)
-    graph.add_edge("tools", "model")
-    return graph.compile(checkpointer=saver)
+    return hand_built(think, farside.langgraph.ToolNode(tools)).compile(checkpointer=saver)
 
 
 # --- points ---
@@ -217,7 +210,7 @@ async def _serve(folder: Path, pipe: Pipe) -> None:
         saver = MortalSaver(connection, serde=JsonPlusSerializer())
         tools = [farside.langgraph.tool(charge), *declared(farside.langgraph.tool)]
         agent = create_agent(Streaming(script=script), tools, checkpointer=saver)
-        agents = {"function": function, "graph": agent, "node": hand_built(tools, saver)}
+        agents = {"function": function, "graph": agent, "node": node(tools, saver)}
         app = farside.Farside(agents, store=MortalStore(folder / "farside.db"))
         listening = opened.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))
