@@ -22,7 +22,7 @@ from typing import Any
 
 from websockets.asyncio.client import connect
 
-from farside.langgraph.savers import open_sqlite_saver
+from farside.langgraph import SqliteSaver
 from farside.testing import ServerProcess, SocketLink
 
 TURNS = 200
@@ -128,7 +128,7 @@ async def main() -> None:
             server("echo:app", "memory") as echo,
             server("agents:app", f"sqlite:///{folder}/served.db") as served,
             connect(f"ws://{echo}/echo", compression=None, proxy=None) as socket,
-            open_sqlite_saver(Path(folder) / "in-process.db") as saver,
+            SqliteSaver(Path(folder) / "in-process.db") as saver,
         ):
             agent, numbers = graph.copy(update={"checkpointer": saver}), itertools.count(1)
             names = [

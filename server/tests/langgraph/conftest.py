@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
-from farside.langgraph.savers import open_sqlite_saver
+from farside.langgraph import SqliteSaver
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -17,5 +17,5 @@ async def saver(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
     if request.param == "memory":
         yield InMemorySaver()
         return
-    async with open_sqlite_saver(tmp_path / "graph.db") as sqlite:
+    async with SqliteSaver(tmp_path / "graph.db") as sqlite:
         yield sqlite

@@ -12,8 +12,7 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool as langchain_tool
 
 from farside.core.ports import Opened
-from farside.langgraph import LangGraphRuntime, ToolNode, tool
-from farside.langgraph.savers import open_sqlite_saver
+from farside.langgraph import LangGraphRuntime, SqliteSaver, ToolNode, tool
 from server.tests.langgraph.scripted import FakeDesk, Streaming, call, hand_built, once, start
 
 
@@ -35,7 +34,7 @@ def agent(folder: Path, kind: str) -> Any:
 
 
 async def main(folder: Path, kind: str) -> None:
-    async with open_sqlite_saver(folder / "graph.db") as saver:
+    async with SqliteSaver(folder / "graph.db") as saver:
         runtime = LangGraphRuntime(agent(folder, kind), checkpointer=saver)
         async for item in runtime.run(start(), FakeDesk()):
             if isinstance(item, Opened):

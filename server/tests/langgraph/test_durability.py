@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from farside.core.ports import Opened
-from farside.langgraph import LangGraphRuntime
-from farside.langgraph.savers import open_sqlite_saver
+from farside.langgraph import LangGraphRuntime, SqliteSaver
 from server.tests.langgraph import dying
 from server.tests.langgraph.scripted import FakeDesk, answering, drive, messages_of, start
 
@@ -45,7 +44,7 @@ async def killed_after_opened(folder: Path, kind: str) -> None:
 @pytest.mark.parametrize("trial", range(2))
 async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, trial: int, kind: str) -> None:
     await killed_after_opened(tmp_path, kind)
-    async with open_sqlite_saver(tmp_path / "graph.db") as saver:
+    async with SqliteSaver(tmp_path / "graph.db") as saver:
         runtime = LangGraphRuntime(dying.agent(tmp_path, kind), checkpointer=saver)
 
         items = [item async for item in runtime.run(answering(start(), kind="recover"), FakeDesk())]
@@ -64,7 +63,7 @@ async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, tr
 @pytest.mark.parametrize("kind", ["agent", "node"])
 async def test_a_new_process_abandons_what_a_killed_one_opened(tmp_path: Path, kind: str) -> None:
     await killed_after_opened(tmp_path, kind)
-    async with open_sqlite_saver(tmp_path / "graph.db") as saver:
+    async with SqliteSaver(tmp_path / "graph.db") as saver:
         runtime = LangGraphRuntime(dying.agent(tmp_path, kind), checkpointer=saver)
 
         await runtime.abandon("thread", "run-1", "stopped")

@@ -1,0 +1,127 @@
+"""A saver's file while it is open: one connection that writes, one that reads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from farside.langgraph.saver.cache import Cache
+from farside.langgraph.saver.schema import connect, prepare
+from farside.langgraph.saver.transaction import Transaction
+from farside.langgraph.saver.tuples import Tuples
+from farside.langgraph.saver.writer import Writer
+
+_T = TypeVar("_T")
+
+
+class File:
+    """Writes and reads a file from any thread and any event loop.
+
+    Reads have a connection and a thread of their own: they do not wait for a commit, except that of what was written to
+    the same thread before.
+    """
+
+    def __init__(self, path: str, cache: Cache) -> None:
+        self.lock = threading.Lock()
+        """Held while the cache is looked at."""
+        writing = connect(path)
+        try:
+            prepare(writing, path)
+            reading = connect(path)
+        except BaseException:
+            writing.close()
+            raise
+        self.cache = cache
+        self._within = Tuples(writing, Cache(0), threading.Lock())
+        """Reads in the writer's transactions, whose contents nobody may remember before the commit."""
+        self._reading = Tuples(reading, cache, self.lock)
+        self._db = reading
+        name = f"farside-saver {Path(path).name}"
+        self.writer = Writer(writing, self.lock, name)
+        self._reads = ThreadPoolExecutor(1, thread_name_prefix=f"{name} reads")
+        self._end = weakref.finalize(self, _end, self.writer, self._reads, reading.close)
+
+    def close(self) -> None:
+        """Finish what was submitted, and close the file."""
+        self._end()
+
+    # --- writing ---
+
+    def write(self, thread_id: str, work: Callable[[Transaction], _T]) -> _T:
+        """Have work done in a transaction, and wait for its commit."""
+        return self.writer.submit(thread_id, work, None).result()
+
+    async def awrite(self, thread_id: str, work: Callable[[Transaction], _T]) -> _T:
+        """The same for an event loop. What was begun is finished, also if the caller is cancelled meanwhile."""
+        return await _whole(self.writer.submit(thread_id, work, asyncio.get_running_loop()))
+
+    def change(self, thread_id: str, work: Callable[[Transaction, Tuples], None]) -> None:
+        """Have a whole thread changed, after which nothing is known of it."""
+        self.write(thread_id, lambda transaction: work(transaction, self._within))
+        self._forget(thread_id)
+
+    async def achange(self, thread_id: str, work: Callable[[Transaction, Tuples], None]) -> None:
+        """The same for an event loop."""
+        await self.awrite(thread_id, lambda transaction: work(transaction, self._within))
+        self._forget(thread_id)
+
+    def settle(self) -> None:
+        """Wait until everything is committed that was submitted."""
+        if self.writer.busy(None):
+            self.write("", _nothing)
+
+    def _forget(self, thread_id: str) -> None:
+        with self.lock:
+            self.cache.drop(thread_id)
+
+    # --- reading ---
+
+    def read(self, thread_id: str | None, work: Callable[[Tuples], _T]) -> _T:
+        """Read, after all that was written to the thread, or to any thread for None."""
+        if self.writer.busy(thread_id):
+            self.write(thread_id or "", _nothing)
+        return self._submit(work).result()
+
+    async def aread(self, thread_id: str | None, work: Callable[[Tuples], _T]) -> _T:
+        """The same for an event loop."""
+        if self.writer.busy(thread_id):
+            await self.awrite(thread_id or "", _nothing)
+        return await asyncio.wrap_future(self._submit(work))
+
+    def _submit(self, work: Callable[[Tuples], _T]) -> Any:
+        if not self._end.alive:
+            raise RuntimeError("the saver is closed; open it again")
+        return self._reads.submit(self._read, work)
+
+    def _read(self, work: Callable[[Tuples], _T]) -> _T:
+        self._db.execute("BEGIN")
+        try:
+            return work(self._reading)
+        finally:
+            self._db.execute("COMMIT")
+
+
+def _nothing(transaction: Transaction) -> None:
+    """What is done when it is about what was done before it."""
+
+
+def _end(writer: Writer, reads: ThreadPoolExecutor, close: Callable[[], None]) -> None:
+    writer.close()
+    reads.shutdown()
+    close()
+
+
+async def _whole(future: asyncio.Future[_T]) -> _T:
+    """Wait for work that is carried out whatever happens to the caller, who is cancelled when it is done."""
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await asyncio.wait([future])
+        if not future.cancelled():
+            future.exception()  # nobody else will look at it
+        raise
