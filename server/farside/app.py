@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from starlette.routing import Router
 
 from farside.asgi import routes
 from farside.buses.memory import MemoryBus
 from farside.clock import SystemClock
-from farside.core.ports import Clock, Runtime, Store
+from farside.core.ports import Clock, Leg, RunInfo, Runtime, Store
 from farside.doctor import Finding, examine
 from farside.engine import Engine, Settings
 from farside.functions import FunctionRuntime
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
+_Kind = Literal["graph", "pydantic_ai", "function"]
+
+
 def _new_id() -> str:
     return str(uuid.uuid4())
 
@@ -37,9 +41,13 @@ class Farside:
     any path of a Starlette or FastAPI app.
 
     Args:
-        agents: by name: a compiled LangGraph graph (``create_agent`` makes one), or ``async def agent(turn, input)``.
+        agents: by name: a compiled LangGraph graph (``create_agent`` makes one), a Pydantic AI agent (or a
+            ``PydanticAIRuntime`` of one), or ``async def agent(turn, input)``.
         store: ``"sqlite:///file.db"`` (relative; four slashes for an absolute path), ``"memory"``, or a store object.
             A graph without a checkpointer gets LangGraph's own SQLite saver in the same file, or its memory saver.
+        context: what the server gives each run: LangGraph's ``context``, which a client never chooses. A value, or a
+            function, also an async one, of a :class:`RunInfo`; it is called each time that a run is entered, so also
+            after a pause and after a restart.
         settings: leases, pings, the default timeout of calls.
         limits: how large a message may be.
         clock, new_id: time and ids, for tests.
@@ -56,17 +64,18 @@ class Farside:
         agents: Mapping[str, Any],
         *,
         store: str | Store = "sqlite:///farside.db",
+        context: Any = None,
         settings: Settings | None = None,
         limits: Limits = DEFAULT_LIMITS,
         clock: Clock | None = None,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
         if not agents:
-            raise ValueError("expected at least one agent, {'name': graph or async function}")
+            raise ValueError("expected at least one agent, {'name': graph, Pydantic AI agent or async function}")
         self._store, self._file = _store(store)
-        self._graphs = {name: agent for name, agent in agents.items() if _is_graph(name, agent)}
-        self._functions = {name: agent for name, agent in agents.items() if name not in self._graphs}
+        self._agents = {name: (_kind(name, agent), agent) for name, agent in agents.items()}
         self._settings = settings or Settings()
+        self._context = context
         self._limits = limits
         self._clock: Clock = clock or SystemClock()
         self._new_id = new_id
@@ -99,8 +108,9 @@ class Farside:
         async with AsyncExitStack() as opening:
             await self._store.open()
             opening.push_async_callback(self._store.close)
-            runtimes = await _graph_runtimes(self._graphs, opening, self._file)
-            runtimes |= {name: FunctionRuntime(function) for name, function in self._functions.items()}
+            runtimes = await _graph_runtimes(self._of("graph"), opening, self._file, self._context_of)
+            runtimes |= {name: FunctionRuntime(function) for name, function in self._of("function").items()}
+            runtimes |= {name: _pydantic_ai_runtime(agent) for name, agent in self._of("pydantic_ai").items()}
             process_id = new_process_id()
             opening.callback(forget, process_id)
             engine = Engine(
@@ -119,13 +129,25 @@ class Farside:
             self._open = opening.pop_all()
         return engine
 
+    def _context_of(self, agent: str) -> Callable[[Leg], Awaitable[Any]]:
+        async def context(leg: Leg) -> Any:
+            if not callable(self._context):
+                return self._context
+            made = self._context(RunInfo(agent, leg.thread_id, leg.run_id))
+            return await made if inspect.isawaitable(made) else made
+
+        return context
+
+    def _of(self, kind: _Kind) -> dict[str, Any]:
+        return {name: agent for name, (its_kind, agent) in self._agents.items() if its_kind == kind}
+
     async def examine(self) -> list[Finding]:
         """What is under way in the store, what of it is stuck, and why: ``farside doctor``. It changes nothing."""
         async with AsyncExitStack() as opened:
             if self._engine is None:
                 await self._store.open()
                 opened.push_async_callback(self._store.close)
-            return await examine(self._store, [*self._graphs, *self._functions], self._clock.now())
+            return await examine(self._store, list(self._agents), self._clock.now())
 
     async def stop(self) -> None:
         """Stop where everything stands; the next start goes on."""
@@ -145,22 +167,36 @@ def _store(store: str | Store) -> tuple[Store, Path | None]:
     raise ValueError(f"expected store 'sqlite:///file.db', 'memory' or a store object, got {store!r}")
 
 
-def _is_graph(name: str, agent: Any) -> bool:
-    """Whether the agent is a compiled graph; otherwise it is an async function."""
+def _kind(name: str, agent: Any) -> _Kind:
+    """What the agent is. A framework that nobody has imported has made no agent, so none is imported for this.
+
+    Raises:
+        ValueError: it is none of them.
+    """
     if inspect.iscoroutinefunction(agent):
-        return False
+        return "function"
     if type(agent).__module__.startswith("langgraph."):
         from farside.langgraph.runtime import is_graph
 
         if is_graph(agent):
-            return True
+            return "graph"
+    if "pydantic_ai" in sys.modules:
+        from farside.pydantic_ai.runtime import is_agent
+
+        if is_agent(agent):
+            return "pydantic_ai"
     raise ValueError(
-        f"agent {name!r}: expected a compiled LangGraph graph or an async function (turn, input), got {agent!r}; "
-        "for a StateGraph call .compile() first"
+        f"agent {name!r}: expected a compiled LangGraph graph, a Pydantic AI agent or an async function (turn, input), "
+        f"got {agent!r}; for a StateGraph call .compile() first"
     )
 
 
-async def _graph_runtimes(graphs: Mapping[str, Any], opening: AsyncExitStack, file: Path | None) -> dict[str, Runtime]:
+async def _graph_runtimes(
+    graphs: Mapping[str, Any],
+    opening: AsyncExitStack,
+    file: Path | None,
+    context_of: Callable[[str], Callable[[Leg], Awaitable[Any]]],
+) -> dict[str, Runtime]:
     """Runtimes for graphs, with one saver for those that bring none."""
     if not graphs:
         return {}
@@ -168,4 +204,12 @@ async def _graph_runtimes(graphs: Mapping[str, Any], opening: AsyncExitStack, fi
     from farside.langgraph.savers import open_saver
 
     saver = await opening.enter_async_context(open_saver(file))
-    return {name: LangGraphRuntime(graph, checkpointer=saver) for name, graph in graphs.items()}
+    return {
+        name: LangGraphRuntime(graph, checkpointer=saver, context=context_of(name)) for name, graph in graphs.items()
+    }
+
+
+def _pydantic_ai_runtime(agent: Any) -> Runtime:
+    from farside.pydantic_ai.runtime import PydanticAIRuntime
+
+    return agent if isinstance(agent, PydanticAIRuntime) else PydanticAIRuntime(agent)

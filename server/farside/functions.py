@@ -266,7 +266,9 @@ class FunctionRuntime:
     def _declare(self, tool: HeadlessTool) -> None:
         self._tools[tool.name] = tool
 
-    async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
+    async def state(
+        self, thread_id: str, events: Callable[[], Awaitable[list[Event]]], history: Any = None
+    ) -> AgentState:
         return AgentState(values={"messages": fold(await events())})
 
     async def abandon(
@@ -277,6 +279,7 @@ class FunctionRuntime:
         answers: Mapping[str, Call],
         input: Any,
         said: Mapping[str, str],
+        desk: Desk | None = None,
     ) -> None:
         """Nothing to close: a function's history is what was said, and holds no tool messages."""
 

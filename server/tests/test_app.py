@@ -28,7 +28,8 @@ def plain_function(turn, value):
 
 @pytest.mark.parametrize("agent", [None, "assistant", plain_function, hello_graph(compiled=False)])
 def test_what_is_no_agent_is_refused(agent):
-    with pytest.raises(ValueError, match="agent 'a': expected a compiled LangGraph graph or an async function"):
+    expected = "a compiled LangGraph graph, a Pydantic AI agent or an async function"
+    with pytest.raises(ValueError, match=f"agent 'a': expected {expected}"):
         Farside({"a": agent}, store="memory")
 
 
@@ -71,7 +72,7 @@ async def test_a_graph_without_a_checkpointer_keeps_its_state_in_the_stores_file
     await app.stop()
 
     with sqlite3.connect(tmp_path / "farside.db") as file:
-        assert file.execute("SELECT COUNT(*) FROM checkpoints").fetchone()[0] > 0
+        assert file.execute("SELECT COUNT(*) FROM farside_saver_checkpoints").fetchone()[0] > 0
         assert file.execute("SELECT COUNT(*) FROM farside_runs").fetchone()[0] == 1
 
 
@@ -84,4 +85,4 @@ async def test_a_checkpointer_that_the_graph_brings_is_respected(tmp_path):
 
     assert saver.get_tuple({"configurable": {"thread_id": "t"}}) is not None
     with sqlite3.connect(tmp_path / "farside.db") as file:
-        assert file.execute("SELECT COUNT(*) FROM checkpoints").fetchone()[0] == 0
+        assert file.execute("SELECT COUNT(*) FROM farside_saver_checkpoints").fetchone()[0] == 0

@@ -3,6 +3,7 @@ import { FarsideError } from "../errors.ts";
 import type { ToolResult } from "../wire/messages.ts";
 import { plain } from "../wire/values.ts";
 import { hasGesture, nextGesture } from "./gesture.ts";
+import { mediaIn } from "./media.ts";
 import { errorBodyOf } from "./thrown.ts";
 import type { ImplementedTool, ToolContext } from "./tool.ts";
 
@@ -26,15 +27,15 @@ export async function resultOfBody(
     }
     hadGesture = hasGesture();
     const value = await tool.parseResult(await tool.run(parsed, context));
-    return { status: "success", value: inDataModel(value) };
+    return { status: "success", value: inDataModel(value, await mediaIn(value)) };
   } catch (thrown) {
     return { status: "error", error: errorBodyOf(thrown, hadGesture) };
   }
 }
 
-function inDataModel(value: unknown): unknown {
+function inDataModel(value: unknown, carried: ReadonlyMap<unknown, unknown>): unknown {
   try {
-    return plain(value);
+    return plain(value, carried);
   } catch (cause) {
     throw new FarsideError("invalid_result", `The result cannot be sent: ${cause}`, { cause });
   }

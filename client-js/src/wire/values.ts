@@ -127,14 +127,17 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
 
 /**
  * Brings what an application hands over into the data model, as a copy: members that are undefined are dropped, and
- * an ArrayBuffer becomes bytes; nothing at all is null. Throws like {@link check}; a value that contains itself is refused too.
+ * an ArrayBuffer or a view of one becomes bytes, an item that has another form in `carried` that form; nothing at all is
+ * null. Throws like {@link check}; a value that contains itself is refused too.
  */
-export function plain(value: unknown): Value {
+export function plain(value: unknown, carried?: ReadonlyMap<unknown, unknown>): Value {
   const path: (string | number)[] = [];
   const above: unknown[] = [];
 
-  const copy = (item: unknown): unknown => {
-    if (item instanceof Uint8Array) return Uint8Array.from(item);
+  const copy = (given: unknown): unknown => {
+    const item = carried?.get(given) ?? given;
+    if (ArrayBuffer.isView(item))
+      return new Uint8Array(item.buffer, item.byteOffset, item.byteLength).slice();
     if (item instanceof ArrayBuffer) return new Uint8Array(item.slice(0));
     const isArray = Array.isArray(item);
     if (!isArray && !isObject(item)) return item;

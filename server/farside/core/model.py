@@ -174,12 +174,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """What a plain function agent did at one position: a step's result, or that a text was said."""
+    """What an agent did at one position of a run: a step's result, that a text was said, a message of its history."""
 
     thread_id: str
     run_id: str
     position: str
-    kind: Literal["step", "say"]
+    kind: Literal["step", "say", "message"]
     name: str
     value: Any
 

@@ -131,6 +131,10 @@ class Store(Protocol):
 
     async def journal(self, thread_id: str, run_id: str) -> Sequence[JournalEntry]: ...
 
+    async def history(self, thread_id: str) -> Sequence[JournalEntry]:
+        """The entries of kind "message" of all runs of a thread, in the order of writing."""
+        ...
+
 
 # --- the bus ---------------------------------------------------------------------------------------------------
 
@@ -216,6 +220,15 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class RunInfo:
+    """Which run a context is made for."""
+
+    agent: str
+    thread_id: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Emit:
     """Something to show: an event without its seq."""
 
@@ -272,12 +285,20 @@ class Desk(Protocol):
         """Store an entry with the next commit."""
         ...
 
+    async def history(self) -> Sequence[JournalEntry]:
+        """The messages that the thread's runs have recorded, in order, for agents that keep no state of their own."""
+        ...
+
     async def answer(self, interrupt_id: str) -> ToolResult:
         """Wait for the answer to a call that this leg opened."""
         ...
 
     def wanted(self, method: str) -> bool:
         """Whether anybody listens to this method now."""
+        ...
+
+    def implements(self, tool: str) -> bool:
+        """Whether a page that is connected now implements the tool, as far as they said."""
         ...
 
 
@@ -304,8 +325,14 @@ class Runtime(Protocol):
         """Execute. Ends when the run is over or paused; raises when the run failed."""
         ...
 
-    async def state(self, thread_id: str, events: Callable[[], Awaitable[list[Event]]]) -> AgentState:
-        """The agent's state. ``events()`` gives the thread's stored events, for runtimes that keep no state."""
+    async def state(
+        self,
+        thread_id: str,
+        events: Callable[[], Awaitable[list[Event]]],
+        history: Callable[[], Awaitable[Sequence[JournalEntry]]],
+    ) -> AgentState:
+        """The agent's state. For runtimes that keep no state ``events()`` gives the thread's stored events and
+        ``history()`` what :meth:`Desk.history` does."""
         ...
 
     async def abandon(
@@ -316,11 +343,13 @@ class Runtime(Protocol):
         answers: Mapping[str, Call],
         input: Any,
         said: Mapping[str, str],
+        desk: Desk,
     ) -> None:
         """The run will not go on: leave a history in which every tool call has its one tool message (L6).
 
         ``answers``: the run's settled calls, by interrupt id. ``input``: what the user said, which stays in the history
         even if the agent did not come to it. ``said``: texts of unfinished messages, by message id, which stay too.
+        ``desk``: what the run has recorded, and where its end is.
         """
         ...
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from farside.core.model import Call, JournalEntry, ToolResult
-from farside.core.ports import Bus
+from farside.core.ports import Bus, Store
 from farside.engine.thread import LiveRun, LiveThread
 
 
@@ -18,6 +18,7 @@ class RunDesk:
         thread: LiveThread,
         run: LiveRun,
         bus: Bus,
+        store: Store,
         journal: Mapping[str, JournalEntry],
         calls: Mapping[str, Call],
     ) -> None:
@@ -26,6 +27,7 @@ class RunDesk:
         self._thread = thread
         self._run = run
         self._bus = bus
+        self._store = store
 
     async def record(self, entry: JournalEntry) -> None:
         await self._thread.log.commit([entry])
@@ -33,9 +35,17 @@ class RunDesk:
     def record_soon(self, entry: JournalEntry) -> None:
         self._thread.log.write_soon(entry)
 
+    async def history(self) -> Sequence[JournalEntry]:
+        await self._thread.log.flush()
+        return await self._store.history(self._thread.id)
+
     async def answer(self, interrupt_id: str) -> ToolResult:
         # Shielded: a leg that is cancelled must not take the answer from the one after it.
         return await asyncio.shield(self._run.answer(interrupt_id))
 
     def wanted(self, method: str) -> bool:
         return self._bus.wanted(self._thread.id, method)
+
+    def implements(self, tool: str) -> bool:
+        there = (listener.presence for listener in self._bus.listeners(self._thread.id))
+        return any(presence.implements(tool) for presence in there if presence is not None)

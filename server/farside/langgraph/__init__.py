@@ -20,9 +20,18 @@
 
 from farside.langgraph.condition import tools_condition
 from farside.langgraph.headless import HeadlessTool
+from farside.langgraph.middleware import HeadlessToolMiddleware
 from farside.langgraph.runtime import LangGraphRuntime
 from farside.langgraph.saver.saver import SqliteSaver
 from farside.langgraph.tool import tool
 from farside.langgraph.tool_node import ToolNode
 
-__all__ = ["HeadlessTool", "LangGraphRuntime", "SqliteSaver", "ToolNode", "tool", "tools_condition"]
+__all__ = [
+    "HeadlessTool",
+    "HeadlessToolMiddleware",
+    "LangGraphRuntime",
+    "SqliteSaver",
+    "ToolNode",
+    "tool",
+    "tools_condition",
+]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import InvalidUpdateError
 from langgraph.types import Overwrite, StateSnapshot
 
 from farside.langgraph.graph import END, START, Graph, lasting_subgraphs, saver_of, writing
@@ -47,7 +48,11 @@ async def _close_one(
     finished: dict[str | None, ToolMessage] = {}
     if snapshot.tasks:  # not `next`, which leaves out tasks that have written and whose checkpoint is not stored
         finished = await _finished(root, config)
-        await root.aupdate_state(config, None, as_node=END)
+        try:
+            await root.aupdate_state(config, None, as_node=END)
+        except InvalidUpdateError:  # what the tasks had written contradicts itself: drop that too
+            await root.aupdate_state(config, {}, as_node=START)
+            await root.aupdate_state(config, None, as_node=END)
     changes = dict(_changes(graph, snapshot.values, lambda call: finished.get(call["id"]) or answer(call)))
     if changes:
         await _write(root, graph, config, changes, snapshot.next)

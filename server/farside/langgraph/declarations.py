@@ -10,9 +10,6 @@ from langchain_core.tools import BaseTool
 from farside.langgraph.graph import Graph, is_graph, runnables
 from farside.tools import HeadlessTool
 
-CONFIG_KEY = "__farside_declarations"
-"""Where a run's ``configurable`` has the registry. The underscores keep it out of checkpoints and traces."""
-
 
 class Declarations:
     """The declared headless tools of one agent, by name."""

@@ -19,6 +19,8 @@ _log = logging.getLogger(__name__)
 
 Namespace = tuple[str, ...]
 
+_WITHDRAWN = "the agent went on without waiting for it"
+
 
 class Events:
     """Translates the events of one leg.
@@ -31,7 +33,7 @@ class Events:
     def __init__(self, wanted: Callable[[str], bool], resumed: Iterable[str] = ()) -> None:
         self._wanted = wanted
         self._resumed = Counter(resumed)
-        self._running: dict[tuple[Namespace, str], None] = {}
+        self._running: dict[tuple[Namespace, str], str] = {}
         self._streams: dict[str, str | None] = {}
         self._shown: set[str] = set()
 
@@ -39,6 +41,17 @@ class Events:
     def begun(self) -> tuple[str, ...]:
         """The tool calls that have begun and not ended, by tool call id."""
         return tuple(call_id for _, call_id in self._running)
+
+    def withdrawn(self, waits: Callable[[str, str], bool]) -> Iterator[Emit]:
+        """The leg has ended: the ends of calls that have begun and that nothing will end any more.
+
+        Args:
+            waits: whether a call, by tool call id and tool name, may still be waiting for an answer.
+        """
+        for (namespace, call_id), name in self._running.items():
+            if not waits(call_id, name):
+                head = {"event": "tool-error", "tool_call_id": call_id}
+                yield Emit("tools", {**head, "message": _WITHDRAWN, "code": "cancelled"}, namespace)
 
     def emits(self, event: ProtocolEvent) -> Iterator[Emit]:
         """What clients see of one event of the stream; nothing of most methods."""
@@ -91,7 +104,7 @@ class Events:
         match data["event"]:
             case "tool-started":
                 again = call in self._running
-                self._running[call] = None
+                self._running[call] = str(data["tool_name"])
                 if again:
                     return
                 if self._resumed[call_id] > 0:

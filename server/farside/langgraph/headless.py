@@ -8,15 +8,14 @@ from typing import Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.config import get_config
 from pydantic import Field, PrivateAttr, SkipValidation
 
 from farside.core.model import failure
 from farside.errors import FarsideError, ToolError
 from farside.langgraph.answers import unpack
 from farside.langgraph.asking import ask
-from farside.langgraph.declarations import CONFIG_KEY, Declarations
 from farside.langgraph.results import tool_message
+from farside.langgraph.served import served
 from farside.tools import HeadlessTool as Declaration
 from farside.tools import Schema
 from farside.wire.values import check
@@ -58,6 +57,7 @@ class HeadlessTool(BaseTool):
         timeout: float | None = None,
         idempotent: bool = False,
         title: str | None = None,
+        return_direct: bool = False,
     ) -> None:
         written: dict[str, Any] = {
             "name": name,
@@ -75,6 +75,7 @@ class HeadlessTool(BaseTool):
             args_schema=declaration.args_json_schema,
             metadata={"headless_tool": True},
             declaration=declaration,
+            return_direct=return_direct,
         )
         self._written = written
 
@@ -102,8 +103,8 @@ class HeadlessTool(BaseTool):
             args = self._parse(request.args)
         except ToolError as error:
             return tool_message(name, call_id, failure(error.code, error.message))
-        if isinstance(known := get_config().get("configurable", {}).get(CONFIG_KEY), Declarations):
-            known.learn(self.declaration)
+        if (lent := served()) is not None:
+            lent.declarations.learn(self.declaration)
         answer = ask(call_id, {"type": "tool", "tool_call": {"id": call_id, "name": name, "args": args}})
         return tool_message(name, call_id, self.declaration.check_result(unpack(call_id, answer)))
 

@@ -15,8 +15,10 @@ from enum import Enum
 from math import isfinite, isnan
 from typing import Any, cast
 
+from langchain_core.messages import ToolMessage
 from pydantic import BaseModel
 
+from farside.langgraph.media import is_of_page
 from farside.wire.values import MAX_NUMBER
 
 _DEPTH = 56
@@ -28,7 +30,8 @@ def plain(value: Any) -> Any:
 
     A number beyond ±(2^53-1) becomes a string, NaN and the infinities None, a date its ISO form, a set or tuple a list,
     an enum its value, a model or dataclass an object, a key that is no string its ``str``. ``__proto__`` is dropped,
-    bytes stay bytes, and anything unknown becomes its ``str``.
+    bytes stay bytes, and anything unknown becomes its ``str``. A tool message comes without the media that
+    a page has sent.
     """
     return _plain(value, _DEPTH, ())
 
@@ -70,6 +73,8 @@ def _container(value: Any, depth: int, path: tuple[int, ...]) -> Any:
     inner: Any
     if isinstance(value, BaseModel):
         inner = value.model_dump(warnings=False)
+        if isinstance(value, ToolMessage):
+            inner["content"] = _without_media(inner["content"])
     elif isinstance(value, Mapping):
         inner = cast("Mapping[Any, Any]", value)
     elif isinstance(value, (list, tuple, deque, AbstractSet)):
@@ -88,6 +93,18 @@ def _container(value: Any, depth: int, path: tuple[int, ...]) -> Any:
         for key, item in cast("Mapping[Any, Any]", inner).items()
         if (name := _key(key)) != "__proto__"
     }
+
+
+def _without_media(content: Any) -> Any:
+    """A message's content without what a page has sent, and has."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {key: value for key, value in cast("dict[str, Any]", block).items() if key != "base64"}
+        if isinstance(block, dict) and is_of_page(cast("dict[str, Any]", block))
+        else block
+        for block in cast("list[Any]", content)
+    ]
 
 
 def _key(key: Any) -> str:

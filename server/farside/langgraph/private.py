@@ -11,9 +11,11 @@ from langgraph.config import get_config
 _CALL = "__pregel_call"
 """A node's ``configurable`` has under this key what runs a ``@task`` in it."""
 
+_SEND = "__pregel_send"
+"""What writes to the state before a task ends."""
+
 _SCRATCHPAD = "__pregel_scratchpad"
 """A task's answers: ``interrupt()`` reads ``resume`` there."""
-
 
 _KIND = "__type"
 """The key that tells an input of LangGraph's ``ToolNode`` from a state."""
@@ -46,6 +48,11 @@ def answers_of_task() -> list[Any] | None:
     """The answers that the running task was resumed with, None outside of a graph."""
     scratchpad = _configurable().get(_SCRATCHPAD)
     return None if scratchpad is None else cast("list[Any]", getattr(scratchpad, "resume", []))
+
+
+def write_if_task_ends(key: str, value: Any) -> None:
+    """Write to a key of the state if the running task ends; a task that pauses writes nothing."""
+    _configurable()[_SEND]([(key, value)])
 
 
 def _configurable() -> dict[str, Any]:

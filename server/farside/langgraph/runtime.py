@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from farside.core.model import Call, failure
 from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
 from farside.errors import FarsideError
 from farside.langgraph.closing import add_messages, close
-from farside.langgraph.declarations import CONFIG_KEY, declarations_of
+from farside.langgraph.declarations import declarations_of
 from farside.langgraph.events import Events
-from farside.langgraph.graph import START, Graph, has_breakpoints, has_saver, is_graph
+from farside.langgraph.graph import START, Graph, has_breakpoints, has_saver, is_graph, saver_of
 from farside.langgraph.pauses import new_call, resume_value
 from farside.langgraph.plain import plain
 from farside.langgraph.recent import Recent
 from farside.langgraph.results import tool_message
+from farside.langgraph.served import CONFIG_KEY, Served
 from farside.langgraph.stream import open_stream
 from farside.tools import HeadlessTool
 
@@ -48,12 +50,17 @@ class _Entry:
     resumed: tuple[str, ...] = ()
 
 
+async def _no_context(leg: Leg) -> Any:
+    return None
+
+
 class LangGraphRuntime:
     """Executes a compiled graph; one instance per agent. Implements :class:`farside.core.ports.Runtime`.
 
     Args:
         graph: a compiled graph. If it brings a checkpointer it keeps it.
         checkpointer: where the graph's state survives otherwise.
+        context: makes the run's ``context`` for each of its legs; LangGraph forgets it at a pause.
 
     Raises:
         ValueError: neither has a checkpointer.
@@ -61,7 +68,13 @@ class LangGraphRuntime:
 
     replays = False
 
-    def __init__(self, graph: Graph, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        checkpointer: BaseCheckpointSaver[Any] | None = None,
+        context: Callable[[Leg], Awaitable[Any]] = _no_context,
+    ) -> None:
         if not has_saver(graph):
             if checkpointer is None:
                 raise ValueError(
@@ -70,6 +83,7 @@ class LangGraphRuntime:
                 )
             graph = graph.copy(update={"checkpointer": checkpointer})
         self._graph = graph
+        self._context = context
         self._declarations = declarations_of(graph)
         self._closed: Recent[bool] = Recent()
         """Threads that were left with a closed history and nothing under way."""
@@ -94,7 +108,7 @@ class LangGraphRuntime:
             FarsideError: ``invalid_argument``: the run's config is malformed. ``state_lost``: it cannot be recovered.
             Exception: whatever the agent raised, ``GraphRecursionError`` included.
         """
-        config = self._config(leg)
+        config = self._config(leg, Served(self._declarations, desk.implements))
         if leg.kind == "start":
             if repaired := await self._tidied(leg.thread_id):
                 yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
@@ -110,7 +124,7 @@ class LangGraphRuntime:
         begun = self._begun.take(leg.thread_id)
         events = Events(desk.wanted, () if leg.kind == "start" else begun or entry.resumed)
         pauses: dict[str, Interrupt[Any]] = {}
-        stream = await open_stream(self._graph, entry.input, config)
+        stream = await open_stream(self._graph, entry.input, config, await self._context(leg))
         try:
             async for event in stream:
                 params = cast("dict[str, Any]", event["params"])
@@ -120,13 +134,18 @@ class LangGraphRuntime:
                     yield emit
         finally:
             await stream.abort()
-        if pauses:
+        calls = tuple(new_call(pause, self.tool) for pause in pauses.values())
+        waiting = {call.tool_call_id for call in calls}
+        # A pause that is no tool call may be that of any of the server's own tools.
+        for emit in events.withdrawn(lambda call_id, name: call_id in waiting or bool(calls and not self.tool(name))):
+            yield emit
+        if calls:
             self._begun.note(leg.thread_id, events.begun)
-            yield Opened(tuple(new_call(pause, self.tool) for pause in pauses.values()))
+            yield Opened(calls)
         elif not has_breakpoints(self._graph):
             self._closed.note(leg.thread_id, True)
 
-    async def state(self, thread_id: str, events: Callable[[], Any]) -> AgentState:
+    async def state(self, thread_id: str, events: Callable[[], Any], history: Any = None) -> AgentState:
         """The graph's state in plain values; empty for a thread that it does not know."""
         snapshot = await self._snapshot(thread_id)
         values = cast("Any", snapshot.values)
@@ -144,6 +163,7 @@ class LangGraphRuntime:
         answers: Mapping[str, Call] | None = None,
         input: Any = None,
         said: Mapping[str, str] | None = None,
+        desk: Desk | None = None,
     ) -> None:
         """Leave a history in which every tool call has its one tool message; nothing of the agent runs for it.
 
@@ -200,7 +220,12 @@ class LangGraphRuntime:
         return closed
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
-        return await self._graph.aget_state({"configurable": {"thread_id": thread_id}})
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+        try:
+            return await self._graph.aget_state(config)
+        except InvalidUpdateError:  # the writes of the step that failed contradict each other: the state before it
+            saved = await saver_of(self._graph).aget_tuple(config)
+            return await self._graph.aget_state(config if saved is None else saved.config)
 
     async def _recovered(self, leg: Leg) -> _Entry | Opened | None:
         """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""
@@ -221,13 +246,13 @@ class LangGraphRuntime:
         # Not `next`: it leaves out tasks that have written and whose checkpoint has not been stored.
         return _Entry(None) if snapshot.tasks else None
 
-    def _config(self, leg: Leg) -> RunnableConfig:
+    def _config(self, leg: Leg, lent: Served) -> RunnableConfig:
         given = leg.config
         config = RunnableConfig(
             configurable={
                 **{key: value for key, value in _dict(given, "configurable").items() if not _is_ours(key)},
                 "thread_id": leg.thread_id,
-                CONFIG_KEY: self._declarations,
+                CONFIG_KEY: lent,
             },
             metadata={
                 **{key: value for key, value in _dict(given, "metadata").items() if key not in _OURS},

@@ -33,15 +33,16 @@ class _Channels(StreamTransformer):
         return True
 
 
-async def open_stream(graph: Graph, entry: Any, config: RunnableConfig) -> AsyncGraphRunStream:
+async def open_stream(graph: Graph, entry: Any, config: RunnableConfig, context: Any) -> AsyncGraphRunStream:
     """Enter the graph and stream what happens; ``abort()`` the stream when done with it.
 
     Args:
         entry: the input, a ``Command``, or None to go on where the thread stands.
+        context: the run's context; LangGraph keeps none across a pause.
     """
     with warnings.catch_warnings():
         # Nothing in here waits, so no other task's warnings are caught.
         warnings.simplefilter("ignore", LangChainBetaWarning)
         return await cast("Any", graph).astream_events(
-            entry, config, version="v3", durability="sync", transformers=[_Channels]
+            entry, config, context=context, version="v3", durability="sync", transformers=[_Channels]
         )

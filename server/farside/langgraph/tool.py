@@ -12,7 +12,7 @@ from langchain_core.tools import tool as langchain_tool
 from farside.langgraph.headless import HeadlessTool
 from farside.tools import Schema
 
-_DECLARING = ("name", "description", "args_schema", "result_schema", "timeout", "idempotent", "title")
+_DECLARING = ("name", "description", "args_schema", "result_schema", "timeout", "idempotent", "title", "return_direct")
 
 
 @overload
@@ -25,6 +25,7 @@ def tool(
     timeout: float | None = None,
     idempotent: bool = False,
     title: str | None = None,
+    return_direct: bool = False,
 ) -> HeadlessTool: ...
 
 
@@ -112,6 +113,7 @@ def tool(*args: Any, **keywords: Any) -> Any:
         timeout: seconds until a call settles with ``timed_out``; None for the server's default.
         idempotent: whether a call may run again when its first execution's outcome is unknown.
         title: a short name for people.
+        return_direct: whether the turn ends with the result, as LangChain has it.
 
     Raises:
         TypeError: a function together with ``name``, or a keyword that belongs to neither form.

@@ -19,6 +19,7 @@ from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.prebuilt import ToolNode as StockToolNode
 from langgraph.types import Command, Interrupt, Send
 
+from farside.langgraph.handing import handed_over, hands_over
 from farside.langgraph.history import messages_in
 from farside.langgraph.private import call_in_state, is_call_in_state, may_call_tasks
 
@@ -26,7 +27,8 @@ from farside.langgraph.private import call_in_state, is_call_in_state, may_call_
 class ToolNode(StockToolNode):
     """LangGraph's ``ToolNode``, for graphs in which some tools pause; takes the same arguments, inputs and wrappers.
 
-    Called outside of a graph, or for a single call, it is LangGraph's.
+    Called outside of a graph, or for a single call, it is LangGraph's. A call that hands over to the graph around its
+    own (``Command(graph=Command.PARENT)``) does not wait for those that pause: they are withdrawn.
 
     Args:
         tools: tools and functions.
@@ -87,14 +89,19 @@ class ToolNode(StockToolNode):
     def _joined(self, outcomes: Sequence[Any], is_list: bool) -> Any:
         """The output of LangGraph's node for all calls, from those for each."""
         pauses: list[Interrupt] = []
+        items: list[Any] = []
         for outcome in outcomes:
             if isinstance(outcome, GraphInterrupt):
                 pauses.extend(outcome.args[0])
             elif isinstance(outcome, BaseException):
                 raise outcome
+            else:
+                items.extend(self._items(outcome))
         if pauses:
-            raise GraphInterrupt(pauses)
-        items = [item for outcome in outcomes for item in self._items(outcome)]
+            leaving = [item for item in items if hands_over(item)]
+            if not leaving:
+                raise GraphInterrupt(pauses)
+            items = [handed_over(item, self._key) for item in leaving]
         if not any(isinstance(item, Command) for item in items):
             return items if is_list else {self._key: items}
         return _merged([item if isinstance(item, Command) else self._update(item, is_list) for item in items])

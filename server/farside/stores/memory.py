@@ -18,6 +18,7 @@ class MemoryStore:
         self._calls: dict[tuple[str, str], Call] = {}
         self._events: dict[str, dict[int, Event]] = {}
         self._journal: dict[tuple[str, str], dict[str, JournalEntry]] = {}
+        self._history: dict[str, dict[tuple[str, str], JournalEntry]] = {}
         self._processes: dict[str, int] = {}
         self._leases: dict[str, Lease] = {}
 
@@ -53,6 +54,8 @@ class MemoryStore:
                 self._events.setdefault(write.thread_id, {})[write.seq] = replace(write, frames={})
             case JournalEntry():
                 self._journal.setdefault((write.thread_id, write.run_id), {})[write.position] = write
+                if write.kind == "message":
+                    self._history.setdefault(write.thread_id, {})[write.run_id, write.position] = write
 
     async def beat(self, process_id: str, until: int) -> None:
         self._processes[process_id] = until
@@ -129,3 +132,6 @@ class MemoryStore:
 
     async def journal(self, thread_id: str, run_id: str) -> Sequence[JournalEntry]:
         return list(self._journal.get((thread_id, run_id), {}).values())
+
+    async def history(self, thread_id: str) -> Sequence[JournalEntry]:
+        return list(self._history.get(thread_id, {}).values())

@@ -188,6 +188,10 @@ class SqliteStore:
         query = f"{rows.ENTRIES} WHERE thread_id = ? AND run_id = ? ORDER BY rowid"
         return [rows.entry(row) for row in await self._all(query, [thread_id, run_id])]
 
+    async def history(self, thread_id: str) -> Sequence[JournalEntry]:
+        query = f"{rows.ENTRIES} WHERE thread_id = ? AND kind = 'message' ORDER BY rowid"
+        return [rows.entry(row) for row in await self._all(query, [thread_id])]
+
 
 # --- in the thread ---
 

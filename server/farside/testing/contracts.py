@@ -253,6 +253,17 @@ class StoreContract:
         await store.commit([entries[1]])
         assert list(await store.journal("t1", "r1")) == entries
 
+    async def test_the_history_of_a_thread_in_the_order_of_writing(self, store: Store) -> None:
+        first, second, third = (an_entry(position, kind="message", value=b"{}") for position in ("2", "10", "1"))
+        later, other = replace(first, run_id="r2"), replace(first, thread_id="t2")
+        await store.commit([first, an_entry("0"), second, other])
+        await store.commit([later, third])
+        changed = replace(first, name="other")
+        await store.commit([changed])
+        assert list(await store.history("t1")) == [changed, second, later, third]
+        assert list(await store.history("t2")) == [other]
+        assert list(await store.history("t3")) == []
+
     # --- time ---
 
     async def test_due(self, store: Store) -> None:

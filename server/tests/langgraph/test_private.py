@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -16,6 +17,7 @@ from farside.langgraph.private import (
     is_call_in_state,
     may_call_tasks,
     returned_by_tasks,
+    write_if_task_ends,
 )
 from server.tests.langgraph.scripted import call
 
@@ -72,3 +74,22 @@ def test_a_call_in_a_state_is_told_from_a_state() -> None:
 def test_outside_of_a_graph_there_is_neither() -> None:
     assert not may_call_tasks()
     assert answers_of_task() is None
+
+
+def test_what_a_task_writes_early_counts_if_it_ends_and_not_if_it_pauses() -> None:
+    class Noted(MessagesState):
+        notes: Annotated[list[str], operator.add]
+
+    def node(state: Noted) -> dict[str, Any]:
+        write_if_task_ends("notes", ["early"])
+        interrupt("go on?")
+        return {"notes": ["late"]}
+
+    graph: Any = StateGraph(Noted)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    config: Any = {"configurable": {"thread_id": "t"}}
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    compiled.invoke({"messages": [], "notes": []}, config)
+    assert compiled.get_state(config).values["notes"] == []
+    assert compiled.invoke(Command(resume="yes"), config)["notes"] == ["early", "late"]

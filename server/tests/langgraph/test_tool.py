@@ -79,7 +79,6 @@ def test_it_behaves_as_langchains_tool_for_wrong_use() -> None:
     [
         ((len,), {"name": "x"}, "got both"),
         (("x",), {"name": "x"}, "got both"),
-        ((), {"name": "x", "return_direct": True}, "got 'return_direct'"),
         ((), {"name": "x", "arg_schema": None}, "got 'arg_schema'"),
         ((), {"description": "d", "timeout": 3}, "'timeout' describes a headless tool"),
         ((len,), {"idempotent": True}, "'idempotent' describes a headless tool"),
