@@ -33,11 +33,14 @@ demo: $(PYTHON_READY) $(PAGE) ## Serve the example assistant on PORT (8700)
 
 ##### Test
 
+# A process for each core; more than four browsers would be no faster.
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
+
 .PHONY: test test-python test-js test-package e2e
 test: test-python test-js test-package e2e ## Run all tests
 
 test-python: $(PYTHON_READY) ## Test the server
-	$(BIN)/pytest server/tests
+	$(BIN)/pytest $(PARALLEL) server/tests
 
 test-js: $(NODE_READY) ## Test the client
 	npm test -w client-js
@@ -46,7 +49,7 @@ test-package: $(CLIENT) ## Test that the npm package installs and type-checks in
 	node client-js/scripts/check-package.mjs
 
 e2e: $(PYTHON_READY) $(PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
-	$(BIN)/pytest e2e
+	$(BIN)/pytest $(PARALLEL) e2e
 
 ##### Check
 

@@ -8,6 +8,7 @@ avoids such calls; a test of life cycles takes ``start_chromium``, which gives a
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import socket
@@ -44,10 +45,40 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+SLOW_FEATURES = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+"""The address bar's popups are pages, which every window loads beside ours; nobody sees them here."""
+PLAYWRIGHT_WITHOUT = (
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *(
+        "HttpsFirstBalancedModeAutoEnable",
+        "LensOverlay",
+        "MediaRouter",
+        "PaintHolding",
+        "ThirdPartyStoragePartitioning",
+    ),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
+    "PreconnectToSearch",
+)
+"""What Playwright switches off (its chromiumSwitches.ts): of several ``--disable-features`` the last one counts."""
+PORTS = range(20_000, 32_000)
+"""Below those that Linux gives out by itself, so that a server finds its port free when it is started again."""
 PATIENCE = 30
 """Seconds until something that does not happen counts as stuck: a process gets ready, a page shows something."""
 
 expect.set_options(timeout=PATIENCE * 1000)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, so that no worker is busy with it alone in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests have to show when they pass, too, whichever process they come from."""
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        for name, text in report.user_properties:
+            if name == "table" and report.nodeid.startswith("e2e/"):
+                terminalreporter.write_line(f"\n{text}")
 
 
 class Log:
@@ -93,7 +124,7 @@ class Server:
     """A ``farside serve`` process. It can be killed and started again: the port and the folder stay."""
 
     def __init__(self, app: str, folder: Path, env: dict[str, str]) -> None:
-        self.port = _free_port()
+        self.port = next(free_ports)
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = [str(Path(sys.executable).with_name("farside")), "serve", app, "--port", str(self.port)]
         self._folder = folder
@@ -137,10 +168,23 @@ class Server:
         self._logs[-1].close()
 
 
-def _free_port() -> int:
+def _free_ports() -> Iterator[int]:
+    """Free ports; never one twice, and no two workers of a run get the same."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    mine = PORTS[worker % 16 :: 16]
+    return filter(_is_free, random.sample(mine, len(mine)))
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+free_ports = _free_ports()
 
 
 @pytest.fixture
@@ -202,7 +246,8 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    without = ",".join([*PLAYWRIGHT_WITHOUT, *SLOW_FEATURES])
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, f"--disable-features={without}"])
     yield browser
     browser.close()
 
@@ -242,8 +287,9 @@ class Chromium:
     """A Chromium process with a profile on disk and none of Playwright's flags."""
 
     def __init__(self, playwright: Playwright, profile: Path, flags: tuple[str, ...]) -> None:
+        own = (f"--disable-features={','.join(SLOW_FEATURES)}", f"--user-data-dir={profile}")
         self._process = subprocess.Popen(
-            [CHROMIUM, *FLAGS, *flags, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"],
+            [CHROMIUM, *FLAGS, *flags, *own, "--remote-debugging-port=0", "about:blank"],
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -1,14 +1,15 @@
-"""The app that the browser tests serve: an agent of each kind, which both do what the user's message says.
+"""The app that the browser tests serve: an agent of each kind, which all do what the user's message says.
 
 A message is a plan in JSON. ``{"calls": [{"name", "args", "id"?}]}`` calls browser tools, all at once, and says as JSON
 how each of them ended; ``id`` is the call's id where a model chooses it. ``{"say": [piece, ...], "gate": name}`` says
-the pieces, each after the first when the gate was opened (``POST /gates/{name}``). The graph's model refuses a history
-in which a call has not exactly one answer.
+the pieces, each after the first when the gate was opened (``POST /gates/{name}``). The models refuse a history in which
+a call has not exactly one answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 import re
@@ -21,6 +22,9 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 from pydantic import BaseModel, Field
+from pydantic_ai import BinaryContent, ModelMessage, ModelResponse
+from pydantic_ai.messages import ToolReturnPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,7 +34,9 @@ from starlette.staticfiles import StaticFiles
 import farside
 import farside.langgraph
 from e2e.browser.png import PNG, read_png
+from farside.pydantic_ai import HeadlessToolset
 from server.tests.langgraph.scripted import Streaming, calling, check_history
+from server.tests.pydantic_ai import scripted as pydantic_ai
 
 HERE = Path(__file__).parent
 
@@ -68,6 +74,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "remember", "args_schema": _strings("key", "value")},
     {"name": "recall", "args_schema": _strings("key"), "idempotent": True},
     {"name": "draw", "args_schema": Drawing},
+    {"name": "give", "args_schema": _strings("form")},
     {"name": "hold", "args_schema": _strings("name")},
     {"name": "hold_again", "args_schema": _strings("name"), "idempotent": True},
     {"name": "throw", "args_schema": _strings("message")},
@@ -88,11 +95,17 @@ async def pieces(plan: dict[str, Any]) -> AsyncGenerator[str]:
 
 
 def succeeded(value: Any) -> dict[str, Any]:
-    return {"status": "success", "value": _described(value) if isinstance(value, bytes) else value}
+    return {"status": "success", "value": _shown(value)}
 
 
 def failed(code: str, message: str) -> dict[str, Any]:
     return {"status": "error", "code": code, "message": message}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shown(each) for key, each in value.items()}
+    return _described(value) if isinstance(value, bytes) else value
 
 
 def _described(data: bytes) -> dict[str, Any]:
@@ -162,8 +175,9 @@ def _told(message: BaseMessage) -> dict[str, Any]:
     if message.status == "error":
         told = re.fullmatch(r"Error \((\w+)\): (.*)", message.text, re.DOTALL)
         return failed(*told.groups()) if told else failed("", message.text)
-    if message.artifact is not None:
-        return succeeded(message.artifact)
+    if isinstance(message.content, list):
+        (image,) = (block for block in message.content if isinstance(block, dict) and block["type"] == "image")
+        return succeeded(base64.b64decode(image["base64"]))
     try:
         return succeeded(json.loads(message.text))
     except json.JSONDecodeError:
@@ -171,6 +185,57 @@ def _told(message: BaseMessage) -> dict[str, Any]:
 
 
 graph = create_agent(Model(script=script), [farside.langgraph.tool(**each) for each in TOOLS])
+
+
+# --- a Pydantic AI agent ---
+
+
+class Talker(pydantic_ai.Scripted):
+    """Streams the pieces of a plan when its gate lets them through, everything else word by word."""
+
+    async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncGenerator[Any]:
+        plan = _plan_in(messages)
+        if plan is None or "say" not in plan:
+            async for each in super().stream(messages, info):
+                yield each
+            return
+        pydantic_ai.check_history(messages)
+        async for piece in pieces(plan):
+            yield piece
+
+
+def pydantic_ai_script(messages: list[ModelMessage]) -> ModelResponse:
+    """Calls what the plan says, or says how it ended."""
+    plan = _plan_in(messages)
+    if plan is None:
+        parts = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
+        order = [call.tool_call_id for call in pydantic_ai.calls_before(messages)]
+        parts.sort(key=lambda part: order.index(part.tool_call_id))
+        return pydantic_ai.saying(json.dumps([_returned(part) for part in parts]))
+    return pydantic_ai.calling(
+        *(
+            pydantic_ai.call(each["name"], each.get("id", f"call_{len(messages)}_{at}"), **each["args"])
+            for at, each in enumerate(plan["calls"])
+        )
+    )
+
+
+def _plan_in(messages: list[ModelMessage]) -> dict[str, Any] | None:
+    """The plan in the user's message, None when tools have spoken since."""
+    last = messages[-1].parts[-1]
+    return json.loads(str(last.content)) if isinstance(last, UserPromptPart) else None
+
+
+def _returned(part: ToolReturnPart) -> dict[str, Any]:
+    """What a tool's return tells a model."""
+    if part.outcome != "success":
+        told = re.fullmatch(r"Error \((\w+)\): (.*)", str(part.content), re.DOTALL)
+        return failed(*told.groups()) if told else failed("", str(part.content))
+    content: Any = part.content
+    return succeeded(content.data if isinstance(content, BinaryContent) else content)
+
+
+talker = Talker(pydantic_ai_script).agent(toolsets=[HeadlessToolset(list(DECLARED.values()))])
 
 
 # --- the app ---
@@ -182,7 +247,8 @@ async def open_gate(request: Request) -> Response:
 
 
 def make_app(settings: farside.Settings | None = None) -> Starlette:
-    served = farside.Farside({"function": function, "graph": graph}, store="sqlite:///farside.db", settings=settings)
+    agents = {"function": function, "graph": graph, "pydantic_ai": talker}
+    served = farside.Farside(agents, store="sqlite:///farside.db", settings=settings)
     routes = [
         Mount("/farside", served),
         Route("/gates/{name}", open_gate, methods=["POST"]),

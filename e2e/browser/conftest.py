@@ -24,6 +24,7 @@ APP = "e2e.browser.app:app"
 HASTY = "e2e.browser.app:hasty"
 
 each_agent = pytest.mark.parametrize("agent", ["function", "graph"])
+each_kind = pytest.mark.parametrize("agent", ["function", "graph", "pydantic_ai"])
 each_encoding = pytest.mark.parametrize("encoding", ["msgpack", "json"])
 
 Message = dict[str, Any]

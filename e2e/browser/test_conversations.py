@@ -6,13 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import BrowserContext
 
-from e2e.browser.conftest import OpenTab, each_agent, each_encoding, planned
+from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_two_calls_are_answered_in_reverse_order(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     tab.call(planned("hold", name="first"), planned("hold", name="second"))
@@ -25,7 +26,7 @@ def test_two_calls_are_answered_in_reverse_order(open_tab: OpenTab, agent: str, 
     assert [call["result"] for call in tab.view["calls"]] == [1, 2]
 
 
-@each_agent
+@each_kind
 def test_what_is_said_as_soon_as_a_thread_is_opened_is_answered(open_tab: OpenTab, agent: str) -> None:
     """On many threads at once: the first run's call falls into every moment of the connection's beginning."""
     tab = open_tab(agent)
@@ -37,7 +38,7 @@ def test_what_is_said_as_soon_as_a_thread_is_opened_is_answered(open_tab: OpenTa
         assert len(tab.bodies()) == turn * 16
 
 
-@each_agent
+@each_kind
 def test_text_streams_into_the_page(open_tab: OpenTab, agent: str) -> None:
     """The agent says each piece only after the page has seen the one before."""
     tab = open_tab(agent)
@@ -51,7 +52,7 @@ def test_text_streams_into_the_page(open_tab: OpenTab, agent: str) -> None:
     assert view["messages"][-1] == {"role": "ai", "text": "One two three four.", "streaming": False}
 
 
-@each_agent
+@each_kind
 def test_a_tab_that_opens_in_the_middle_of_a_text_gets_all_of_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two ", "three."], "gate": tab.thread})
@@ -67,7 +68,7 @@ def test_a_tab_that_opens_in_the_middle_of_a_text_gets_all_of_it(open_tab: OpenT
     assert late.until("status === 'idle'")["messages"] == expected
 
 
-@each_agent
+@each_kind
 def test_stop_ends_a_body_and_everything_after_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.call(planned("hold", name="first"))
@@ -89,7 +90,7 @@ def test_stop_ends_a_body_and_everything_after_it(open_tab: OpenTab, agent: str)
     assert open_tab(agent, thread=tab.thread).until("messages.length > 0")["calls"] == view["calls"]
 
 
-@each_agent
+@each_kind
 def test_stop_in_the_middle_of_a_text_leaves_all_pages_the_same(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two."], "gate": tab.thread})
@@ -101,7 +102,7 @@ def test_stop_in_the_middle_of_a_text_leaves_all_pages_the_same(open_tab: OpenTa
     assert fresh["messages"] == view["messages"]
 
 
-@each_agent
+@each_kind
 def test_a_message_that_is_stopped_at_once_is_not_lost(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     plan = json.dumps({"calls": [planned("hold", name="first")]})
@@ -114,7 +115,7 @@ def test_a_message_that_is_stopped_at_once_is_not_lost(open_tab: OpenTab, agent:
     assert (fresh["messages"], fresh["calls"]) == (view["messages"], view["calls"])
 
 
-@each_agent
+@each_kind
 def test_a_fresh_page_shows_what_the_old_one_does(open_tab: OpenTab, agent: str) -> None:
     """However the calls ended."""
     tab = open_tab(agent)
@@ -134,7 +135,7 @@ def test_a_fresh_page_shows_what_the_old_one_does(open_tab: OpenTab, agent: str)
     assert (fresh["messages"], fresh["calls"]) == (view["messages"], view["calls"])
 
 
-@each_agent
+@each_kind
 def test_a_new_message_cancels_the_call_that_is_open(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.call(planned("hold", name="first"))
@@ -144,7 +145,7 @@ def test_a_new_message_cancels_the_call_that_is_open(open_tab: OpenTab, agent: s
     assert [entry.get("code") for entry in tab.bodies() if entry["body"] == "aborted"] == ["cancelled"]
 
 
-@each_agent
+@each_kind
 def test_a_second_tab_shows_the_conversation_and_executes_nothing(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.ask(planned("ping", word="ping"))
@@ -162,13 +163,14 @@ def test_a_second_tab_shows_the_conversation_and_executes_nothing(open_tab: Open
     assert second.view["log"] == []
 
 
-def test_calls_whose_ids_repeat_are_told_apart(open_tab: OpenTab) -> None:
+@pytest.mark.parametrize("agent", ["graph", "pydantic_ai"])
+def test_calls_whose_ids_repeat_are_told_apart(open_tab: OpenTab, agent: str) -> None:
     """A model may give the same id again in a later message."""
-    tab = open_tab("graph")
+    tab = open_tab(agent)
     tab.ask(planned("ping", word="ping") | {"id": "call_1"})
     tab.call(planned("hold", name="first") | {"id": "call_1"})
     tab.until_begun("hold")
-    second = open_tab("graph", thread=tab.thread)
+    second = open_tab(agent, thread=tab.thread)
     view = second.until("messages.length > 0")
     assert [(call["name"], call["state"]) for call in view["calls"]] == [("ping", "answered"), ("hold", "running")]
     tab.release("first", "done")
@@ -179,7 +181,7 @@ def test_calls_whose_ids_repeat_are_told_apart(open_tab: OpenTab) -> None:
         assert calls == [("ping", "answered", "pong"), ("hold", "answered", "done")]
 
 
-@each_agent
+@each_kind
 def test_of_two_tabs_one_executes(open_tab: OpenTab, agent: str) -> None:
     first = open_tab(agent)
     second = open_tab(agent, thread=first.thread, context=first.page.context)
@@ -194,7 +196,7 @@ def test_of_two_tabs_one_executes(open_tab: OpenTab, agent: str) -> None:
         assert len(begun) == 2 * turn
 
 
-@each_agent
+@each_kind
 def test_a_closed_tab_leaves_its_open_call_to_another(open_tab: OpenTab, agent: str) -> None:
     """Nobody had begun it: the tab that asked did not have the tool."""
     tab = open_tab(agent)
@@ -207,7 +209,7 @@ def test_a_closed_tab_leaves_its_open_call_to_another(open_tab: OpenTab, agent: 
     assert late.answer() == [{"status": "success", "value": "pong"}]
 
 
-@each_agent
+@each_kind
 def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.run("harness.client.setTools([])")
@@ -217,7 +219,7 @@ def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, ag
     assert tab.answer() == [{"status": "success", "value": "pong"}]
 
 
-@each_agent
+@each_kind
 def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two."], "gate": tab.thread})
@@ -236,7 +238,7 @@ def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenT
         assert each.run("harness.thread.getSnapshot().queued") == []
 
 
-@each_agent
+@each_kind
 def test_a_new_browser_finds_the_conversation_and_goes_on(
     open_tab: OpenTab, new_context: Callable[..., BrowserContext], agent: str
 ) -> None:

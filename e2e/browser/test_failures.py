@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from e2e.browser.conftest import OpenTab, each_agent, each_encoding, planned
+from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_what_a_body_throws_reaches_the_model_as_an_error(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     (outcome,) = tab.ask(planned("throw", message="the lamp is broken"))
@@ -19,7 +19,7 @@ def test_what_a_body_throws_reaches_the_model_as_an_error(open_tab: OpenTab, age
     assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "pong"}]
 
 
-@each_agent
+@each_kind
 def test_a_tool_that_no_page_has_waits_until_its_deadline(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("nowhere"))
@@ -31,7 +31,7 @@ def test_a_tool_that_no_page_has_waits_until_its_deadline(open_tab: OpenTab, age
     assert tab.commands("call.claim") == []
 
 
-@each_agent
+@each_kind
 def test_arguments_that_the_page_refuses_do_not_reach_the_body(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("ping", word="pong"))
@@ -42,7 +42,7 @@ def test_arguments_that_the_page_refuses_do_not_reach_the_body(open_tab: OpenTab
     assert tab.bodies() == []
 
 
-@each_agent
+@each_kind
 def test_arguments_that_the_server_refuses_reach_no_page(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("draw", width=0, height="high", color="red"))
@@ -54,10 +54,10 @@ def test_arguments_that_the_server_refuses_reach_no_page(open_tab: OpenTab, agen
     assert [call for call in view["calls"] if call["isAsked"]] == []
     assert tab.commands("call.claim") == []
     # What the model asked for is shown, and that it failed.
-    assert [call["state"] for call in view["calls"]] == (["failed"] if agent == "graph" else [])
+    assert [call["state"] for call in view["calls"]] == ([] if agent == "function" else ["failed"])
 
 
-@each_agent
+@each_kind
 def test_a_result_that_the_server_refuses_is_an_error(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("mislead"))
@@ -67,7 +67,7 @@ def test_a_result_that_the_server_refuses_is_an_error(open_tab: OpenTab, agent: 
     assert len(tab.commands("call.settle")) == 1
 
 
-@each_agent
+@each_kind
 def test_one_of_two_calls_fails(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     failed, answered = tab.ask(planned("throw", message="no"), planned("ping", word="ping"))

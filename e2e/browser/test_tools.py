@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Geolocation
 
-from e2e.browser.conftest import OpenTab, each_agent, each_encoding, planned
+from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
 
 BERLIN: Geolocation = {"latitude": 52.52, "longitude": 13.405, "accuracy": 20}
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_a_location_arrives_as_it_was_measured(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     tab.page.context.set_geolocation(BERLIN)
@@ -22,7 +23,7 @@ def test_a_location_arrives_as_it_was_measured(open_tab: OpenTab, agent: str, en
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_a_denied_location_reaches_the_model_as_permission_denied(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     tab.deny("geolocation")
@@ -32,7 +33,7 @@ def test_a_denied_location_reaches_the_model_as_permission_denied(open_tab: Open
     assert (call["state"], call["code"]) == ("failed", "permission_denied")
 
 
-@each_agent
+@each_kind
 def test_a_location_that_the_browser_gives_up_is_timed_out(open_tab: OpenTab, agent: str) -> None:
     """The position error's code 3."""
     tab = open_tab(agent)
@@ -43,7 +44,7 @@ def test_a_location_that_the_browser_gives_up_is_timed_out(open_tab: OpenTab, ag
     assert tab.view["log"][-1] == {"tool": "get_location", "phase": "error", "code": "timed_out"}
 
 
-@each_agent
+@each_kind
 def test_a_location_that_never_comes_ends_at_the_servers_deadline(open_tab: OpenTab, agent: str) -> None:
     """Without a source of positions the browser never answers; the body hears of the deadline by its signal."""
     tab = open_tab(agent)
@@ -60,7 +61,7 @@ def test_a_location_that_never_comes_ends_at_the_servers_deadline(open_tab: Open
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_the_clipboard_is_written_and_read(open_tab: OpenTab, agent: str, encoding: str) -> None:
     text = 'Grüße from the far side 🌘\n\u2028 \\ "quoted"'
     tab = open_tab(agent, encoding=encoding)
@@ -72,7 +73,7 @@ def test_the_clipboard_is_written_and_read(open_tab: OpenTab, agent: str, encodi
     assert tab.run("navigator.userActivation.isActive") is False
 
 
-@each_agent
+@each_kind
 def test_a_clipboard_that_wants_a_click_says_so(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     assert tab.run("navigator.userActivation.isActive") is False
@@ -80,7 +81,7 @@ def test_a_clipboard_that_wants_a_click_says_so(open_tab: OpenTab, agent: str) -
     assert (outcome["status"], outcome["code"]) == ("error", "needs_gesture")
 
 
-@each_agent
+@each_kind
 def test_a_tool_that_wants_a_click_waits_for_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.call(planned("copy_text_on_click", text="clicked"))
@@ -93,7 +94,7 @@ def test_a_tool_that_wants_a_click_waits_for_it(open_tab: OpenTab, agent: str) -
     assert tab.run("navigator.clipboard.readText()") == "clicked"
 
 
-@each_agent
+@each_kind
 def test_a_click_does_not_help_where_the_permission_is_denied(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.deny("clipboard-read")
@@ -104,7 +105,7 @@ def test_a_click_does_not_help_where_the_permission_is_denied(open_tab: OpenTab,
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_what_indexeddb_remembers_survives_a_reload(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     remember = planned("remember", key="motto", value="small steps")
@@ -116,7 +117,7 @@ def test_what_indexeddb_remembers_survives_a_reload(open_tab: OpenTab, agent: st
 
 
 @each_encoding
-@each_agent
+@each_kind
 def test_the_bytes_of_a_picture_arrive_exactly(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     (outcome,) = tab.ask(planned("draw", width=401, height=200, color="#c81e3c"))
@@ -129,3 +130,14 @@ def test_the_bytes_of_a_picture_arrive_exactly(open_tab: OpenTab, agent: str, en
     assert view["calls"][0]["result"] == {"bytes": drawn["length"]}
     tab.open()
     assert tab.until("messages.length > 1")["calls"][0]["result"] == {"bytes": drawn["length"]}
+
+
+@pytest.mark.parametrize("form", ["canvas", "offscreen", "image data", "bitmap", "blob", "file", "bytes"])
+def test_a_picture_arrives_whatever_form_the_page_has_it_in(open_tab: OpenTab, form: str) -> None:
+    tab = open_tab("function")
+    (outcome,) = tab.ask(planned("give", form=form))
+    given = outcome["value"]
+    data = given if form == "bytes" else given.pop("data")
+    assert (data["size"], data["left"]) == ([4, 2], ["#ff0000"])
+    if form != "bytes":
+        assert given == {"mime_type": "image/png", **({"name": "red.png"} if form == "file" else {})}

@@ -30,8 +30,9 @@ async def _told(turn: Turn, asked: HeadlessTool) -> str:
         return error.code
 
 
-# Impatient, so that a silence is noticed within the patience of a test.
-farside = Farside({"agent": agent}, settings=Settings(ping_ms=400, lease_ms=20_000, claim_ms=2_000))
+# Impatient, so that a silence is noticed within the patience of a test; but nobody is given up, for the page lives.
+settings = Settings(ping_ms=1_000, claim_ms=2_000, lease_ms=600_000, grace_ms=600_000)
+farside = Farside({"agent": agent}, settings=settings)
 app = Starlette(
     routes=[
         Mount("/farside", farside),

@@ -10,9 +10,9 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import BrowserContext
 
 from farside.testing import Faults, Proxy
@@ -38,8 +38,11 @@ def bad_network(target: str, faults: Faults, seed: int) -> Iterator[tuple[Proxy,
         loop.close()
 
 
+@pytest.mark.timeout(180)  # five hundred turns
 def test_five_hundred_turns_over_a_bad_network(
-    serve: Callable[[str], str], new_context: Callable[..., BrowserContext], capsys: Any
+    serve: Callable[[str], str],
+    new_context: Callable[..., BrowserContext],
+    record_property: Callable[[str, object], None],
 ) -> None:
     url, context = serve("e2e.chaos.app:app"), new_context()
     threads = [f"chaos-{number}" for number in range(THREADS)]
@@ -50,9 +53,8 @@ def test_five_hundred_turns_over_a_bad_network(
         page.evaluate("([threads, turns]) => chaos.run(threads, turns)", [threads, TURNS])
         ran: dict[str, int] = page.evaluate("chaos.ran")
         page.close()
-    with capsys.disabled():
-        happened = ", ".join(f"{kind} {count}" for kind, count in sorted(proxy.happened.items()))
-        print(f"\n{THREADS * TURNS} turns over a bad network: {happened}")
+    happened = ", ".join(f"{kind} {count}" for kind, count in sorted(proxy.happened.items()))
+    record_property("table", f"{THREADS * TURNS} turns over a bad network: {happened}")
 
     keys = [f"{thread}/turn-{turn}" for thread in threads for turn in range(TURNS)]
     assert {key: ran.get(f"pay {key}") for key in keys} == dict.fromkeys(keys, 1)

@@ -75,7 +75,7 @@ def test_the_page_ends_at_every_point(
     http: httpx.Client,
     start_chromium: Callable[..., Chromium],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    record_property: Callable[[str, object], None],
     agent: str,
     way: Way,
     points: tuple[str, ...],
@@ -103,10 +103,10 @@ def test_the_page_ends_at_every_point(
         stage.turn.told, stage.turn.view = tab.answer(), tab.view
         stage.read_history()
         stage.wait_for("found")
-    with capsys.disabled():
-        print(f"\n\n{agent}, {way}: what the next page found, runs before + after, what the agent was told")
-        for again, once in zip(stages[::2], stages[1::2], strict=True):
-            print(f"  {once.turn.point:14}  {again.turn}  {once.turn}")
+    table = [f"{agent}, {way}: what the next page found, runs before + after, what the agent was told"]
+    for again, once in zip(stages[::2], stages[1::2], strict=True):
+        table.append(f"  {once.turn.point:14}  {again.turn}  {once.turn}")
+    record_property("table", "\n".join(table))
     complaints = {f"{turn.tool}, {turn.point}": turn.complaint() for turn in [stage.turn for stage in stages]}
     assert {name: complaint for name, complaint in complaints.items() if complaint} == {}
     for stage in stages:

@@ -20,6 +20,19 @@ settings.register_profile("farside", deadline=None)
 settings.load_profile("farside")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, so that no worker is busy with it alone in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show the tables of the crash matrix, whichever process they come from."""
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        for name, text in report.user_properties:
+            if name == "table" and report.nodeid.startswith("server/"):
+                terminalreporter.write_line(f"\n{text}")
+
+
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()

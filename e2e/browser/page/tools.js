@@ -38,6 +38,7 @@ export function makeTools(note) {
       note({ tool: "draw", drawn: { length: png.length, sha256: hex(digest) } });
       return png;
     }),
+    implemented("give", give),
     implemented("hold", hold),
     implemented("hold_again", hold),
     implemented("hold_soon", hold),
@@ -91,11 +92,9 @@ function inStore(mode, request) {
 
 /** A PNG: its left half in a color, its right half noise. */
 async function draw({ width, height, color }) {
-  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  const canvas = halfFilled(document.createElement("canvas"), width, height, color);
   const context = canvas.getContext("2d");
   const middle = Math.floor(width / 2);
-  context.fillStyle = color;
-  context.fillRect(0, 0, middle, height);
   const noise = context.createImageData(width - middle, height);
   for (let at = 0; at < noise.data.length; at += 65_536)
     crypto.getRandomValues(noise.data.subarray(at, at + 65_536));
@@ -103,6 +102,36 @@ async function draw({ width, height, color }) {
   context.putImageData(noise, middle, 0);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   return new Uint8Array(await blob.arrayBuffer());
+}
+
+/** A picture, its left half red, in one of the forms that a page has for pictures. */
+async function give({ form }) {
+  const canvas = halfFilled(document.createElement("canvas"), 4, 2, "#ff0000");
+  const png = () => new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  switch (form) {
+    case "canvas":
+      return canvas;
+    case "offscreen":
+      return halfFilled(new OffscreenCanvas(4, 2), 4, 2, "#ff0000");
+    case "image data":
+      return canvas.getContext("2d").getImageData(0, 0, 4, 2);
+    case "bitmap":
+      return createImageBitmap(canvas);
+    case "blob":
+      return png();
+    case "file":
+      return new File([await png()], "red.png", { type: "image/png" });
+    case "bytes":
+      return new Uint8Array(await (await png()).arrayBuffer());
+  }
+}
+
+function halfFilled(canvas, width, height, color) {
+  Object.assign(canvas, { width, height });
+  const context = canvas.getContext("2d");
+  context.fillStyle = color;
+  context.fillRect(0, 0, Math.floor(width / 2), height);
+  return canvas;
 }
 
 function hex(bytes) {

@@ -13,29 +13,30 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
 import uvicorn
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
+from pydantic_ai import ModelMessage, ModelResponse
 from starlette.websockets import WebSocket
 
 import farside.app
 import farside.langgraph.runtime
+import farside.pydantic_ai.runtime
 from farside.asgi import server_options
 from farside.buses.memory import MemoryBus
 from farside.core.model import Call, Event, JournalEntry, Run
 from farside.core.ports import Emit, Leg, Opened, Write
 from farside.engine.legs import Legs
 from farside.functions import FunctionRuntime
-from farside.langgraph import LangGraphRuntime
+from farside.langgraph import LangGraphRuntime, SqliteSaver
+from farside.pydantic_ai import HeadlessToolset, PydanticAIRuntime
 from farside.stores.sqlite import SqliteStore
 from farside.wire.codec import MESSAGEPACK
 from farside.wire.values import OUTGOING_LIMITS
 from server.tests.langgraph.scripted import Streaming, call, hand_built
 from server.tests.matrix.points import Points
+from server.tests.pydantic_ai import scripted as pydantic_ai
 
 ANY_ARGS = {"type": "object", "additionalProperties": True}
 FINAL = "charged looked-1 paid looked-2"
@@ -92,6 +93,17 @@ def node(tools: list[Any], saver: Any) -> Any:
     return hand_built(think, farside.langgraph.ToolNode(tools)).compile(checkpointer=saver)
 
 
+def pydantic_ai_script(messages: list[ModelMessage]) -> ModelResponse:
+    returns = pydantic_ai.returns(messages)
+    results = {part.tool_call_id: str(part.content) if part.outcome == "success" else "interrupted" for part in returns}
+    if not results:
+        named = pydantic_ai.call
+        return pydantic_ai.calling(named("charge", "charge"), named("look", "look-1", n=1), named("pay", "pay"))
+    if "look-2" not in results:
+        return pydantic_ai.calling(pydantic_ai.call("look", "look-2", n=2))
+    return pydantic_ai.saying(" ".join(results[name] for name in ("charge", "look-1", "pay", "look-2")))
+
+
 # --- points ---
 
 
@@ -137,7 +149,7 @@ class MortalBus(MemoryBus):
             self.points.reach(f"after {name}")
 
 
-class MortalSaver(AsyncSqliteSaver):
+class MortalSaver(SqliteSaver):
     """Every checkpoint and every write beside one has a point before and after it."""
 
     points: Points
@@ -201,18 +213,22 @@ def serve(folder: Path, fatal: str, pipe: Pipe) -> None:
     farside.app.MemoryBus = MortalBus
     farside.app.FunctionRuntime = mortal_runtime(FunctionRuntime, points)
     farside.langgraph.runtime.LangGraphRuntime = mortal_runtime(LangGraphRuntime, points)
+    farside.pydantic_ai.runtime.PydanticAIRuntime = mortal_runtime(PydanticAIRuntime, points)
     asyncio.run(_serve(folder, pipe))
 
 
 async def _serve(folder: Path, pipe: Pipe) -> None:
     async with AsyncExitStack() as opened:
-        connection = await opened.enter_async_context(aiosqlite.connect(folder / "graph.db"))
-        saver = MortalSaver(connection, serde=JsonPlusSerializer())
+        saver = await opened.enter_async_context(MortalSaver(folder / "graph.db"))
         tools = [farside.langgraph.tool(charge), *declared(farside.langgraph.tool)]
         agent = create_agent(Streaming(script=script), tools, checkpointer=saver)
         agents = {"function": function, "graph": agent, "node": node(tools, saver)}
+        agents["pydantic_ai"] = pydantic_ai.scripted(
+            pydantic_ai_script, tools=[charge], toolsets=[HeadlessToolset(declared(farside.tool))]
+        )
         app = farside.Farside(agents, store=MortalStore(folder / "farside.db"))
-        listening = opened.enter_context(socket.socket())
+        # The protocol is named, as asyncio switches off Nagle's delays only then: 40 ms for each answer.
+        listening = opened.enter_context(socket.socket(proto=socket.IPPROTO_TCP))
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         pipe.send(listening.getsockname()[1])

@@ -1,0 +1,203 @@
+"""The runtime for Pydantic AI agents.
+
+Pydantic AI has no checkpointer, so the history is kept in the thread's journal: the messages that a run has made before
+its tools run, what each tool on the server has returned, and the rest at the run's end. A run whose process died goes
+on with that history, at the tool calls that it ends with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic_ai import ModelResponse, UsageLimits
+from pydantic_ai.agent import AbstractAgent
+from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart
+from pydantic_graph import End
+
+from farside.core.model import Call, Event, JournalEntry, failure
+from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
+from farside.errors import FarsideError
+from farside.pydantic_ai.asking import interrupt_id
+from farside.pydantic_ai.history import closing, left_open
+from farside.pydantic_ai.kept import Kept, calls_of, entry, finish_of, is_over, kept_in, step, usage_of
+from farside.pydantic_ai.messages import prompt, request, said_in, shown
+from farside.pydantic_ai.outbox import Outbox
+from farside.pydantic_ai.results import tool_return
+from farside.pydantic_ai.toolset import declarations_in
+from farside.pydantic_ai.turn import Asking, Following, Turn
+from farside.tools import HeadlessTool
+
+Deps = Callable[[str], Any]
+"""Makes the ``deps`` of a run, given the thread's id; plain or async."""
+
+
+class PydanticAIRuntime:
+    """Executes a Pydantic AI agent; one instance per agent. Implements :class:`farside.core.ports.Runtime`.
+
+    ``Farside({"assistant": agent})`` makes one by itself. Where runs need more, make it in place of the agent::
+
+        Farside({"assistant": PydanticAIRuntime(agent, deps=lambda thread_id: Deps(database))})
+
+    Args:
+        agent: the agent. Its ``output_type`` stays as it is.
+        deps: called for each run, and again when a run goes on after a restart, with the thread's id; returns the run's
+            ``deps``. They are the server's own: nothing of them comes from a client.
+        usage_limits: Pydantic AI's limits of one run, also across restarts; None for its defaults.
+
+    What tools return, its ``metadata`` included, is written to the store, so pydantic must be able to serialize it.
+    """
+
+    replays = True
+
+    def __init__(
+        self,
+        agent: AbstractAgent[Any, Any],
+        *,
+        deps: Deps | None = None,
+        usage_limits: UsageLimits | None = None,
+    ) -> None:
+        self._agent = agent
+        self._deps = deps
+        self._usage_limits = usage_limits
+        self._tools = {tool.name: tool for tool in declarations_in(agent)}
+
+    async def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
+        """Execute one leg; see :meth:`farside.core.ports.Runtime.run`.
+
+        Raises:
+            FarsideError: ``invalid_argument``: the input holds no message of the user's.
+            Exception: whatever the agent raised, ``UsageLimitExceeded`` included.
+        """
+        outbox = Outbox(desk)
+        body = asyncio.create_task(self._body(leg, desk, outbox))
+        try:
+            async for item in outbox.drain():
+                yield item
+        finally:
+            body.cancel()
+            await asyncio.wait([body])
+
+    async def _body(self, leg: Leg, desk: Desk, outbox: Outbox) -> None:
+        try:
+            await self._execute(leg, desk, outbox)
+        except Exception as error:
+            outbox.end(error)
+        except BaseException as error:
+            outbox.end(RuntimeError(f"the agent was ended by {error!r}"))
+            raise
+        else:
+            outbox.end(None)
+
+    async def _execute(self, leg: Leg, desk: Desk, outbox: Outbox) -> None:
+        runs = kept_in(await desk.history())
+        mine = runs.pop(leg.run_id, [])
+        if is_over(mine):
+            return
+        for run_id, run in runs.items():
+            if (returns := closing([kept.message for kept in run], left_open)) is not None:
+                await outbox.write([entry(leg.thread_id, run_id, len(run), Kept(returns))])
+                run.append(Kept(returns))
+        said = [] if mine else said_in(leg.input)
+        turn = Turn(leg, desk, outbox, mine, said, self._learn)
+        running = self._agent.iter(
+            prompt(said) if said else None,
+            message_history=[kept.message for run in (*runs.values(), mine) for kept in run],
+            conversation_id=leg.thread_id,
+            deps=await self._deps_of(leg.thread_id),
+            usage=usage_of(mine),
+            usage_limits=self._usage_limits,
+            capabilities=[Following(turn), Asking(turn)],
+        )
+        async with running as run:
+            node = run.next_node
+            while not isinstance(node, End):
+                if self._agent.is_model_request_node(node):
+                    turn.ask_model()
+                elif self._agent.is_call_tools_node(node) and node.model_response.tool_calls:
+                    await turn.write()
+                node = await run.next(node)
+                turn.take(run.new_messages())
+            await turn.write()
+
+    async def _deps_of(self, thread_id: str) -> Any:
+        deps = None if self._deps is None else self._deps(thread_id)
+        return await deps if inspect.isawaitable(deps) else deps
+
+    async def state(
+        self,
+        thread_id: str,
+        events: Callable[[], Awaitable[list[Event]]],
+        history: Callable[[], Awaitable[Sequence[JournalEntry]]],
+    ) -> AgentState:
+        """The history, in LangChain's shape: what the user, the model and the tools said."""
+        runs = kept_in(await history())
+        return AgentState(values={"messages": [message for run in runs.values() for message in shown(run)]})
+
+    async def abandon(
+        self,
+        thread_id: str,
+        run_id: str,
+        reason: str,
+        answers: Mapping[str, Call],
+        input: Any,
+        said: Mapping[str, str],
+        desk: Desk,
+    ) -> None:
+        """Write what the history lacks: the user's messages, the returns of open calls, and what was being said.
+
+        Args:
+            reason: told to the model as the failure ``cancelled`` of each call that neither ``answers`` nor the journal
+                has an end of.
+        """
+        mine = kept_in(desk.journal.values()).get(run_id, [])
+        added = [] if mine else _heard(input)
+
+        def answer(call: ToolCallPart) -> ToolReturnPart:
+            return self._ended(mine[-1], call, desk, answers) or tool_return(call, failure("cancelled", reason))
+
+        if (returns := closing([kept.message for kept in mine], answer)) is not None:
+            added.append(Kept(returns))
+        added.extend(Kept(ModelResponse(parts=[TextPart(text)]), (name,)) for name, text in said.items())
+        for index, kept in enumerate(added, len(mine)):
+            await desk.record(entry(thread_id, run_id, index, kept))
+
+    def _ended(
+        self, asking: Kept, call: ToolCallPart, desk: Desk, answers: Mapping[str, Call]
+    ) -> ToolReturnPart | None:
+        """How a call of the run's last message has ended, None when it has not."""
+        message_id = asking.ids[0]
+        if (known := finish_of(step(message_id, call.tool_call_id), desk.journal)) is not None:
+            return known[0]
+        order = [each.tool_call_id for each in calls_of(asking.message)]
+        settled = answers.get(interrupt_id(message_id, order, call))
+        if settled is None or settled.result is None or settled.kind != "tool":
+            return None
+        tool = self.tool(settled.name)
+        return tool_return(call, settled.result if tool is None else tool.check_result(settled.result))
+
+    def forget(self, thread_id: str) -> None:
+        """Nothing is remembered between legs."""
+
+    def tool(self, name: str) -> HeadlessTool | None:
+        """The declaration of that name: found in the agent's toolsets, or learned when it was called."""
+        return self._tools.get(name)
+
+    def _learn(self, tool: HeadlessTool) -> None:
+        self._tools[tool.name] = tool
+
+
+def is_agent(agent: Any) -> bool:
+    """Whether this is an agent of Pydantic AI's, or a runtime for one."""
+    return isinstance(agent, (AbstractAgent, PydanticAIRuntime))
+
+
+def _heard(input: Any) -> list[Kept]:
+    """What the user said, to an agent that did not come to it; nothing where the input is none that it takes."""
+    try:
+        said = said_in(input)
+    except FarsideError:
+        return []
+    return [Kept(request(said), tuple(each.id for each in said))]

@@ -1,0 +1,23 @@
+"""Restarts: another app over the same store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from farside import Farside
+
+
+@pytest.fixture
+def restart(make_app: Callable[..., Farside]) -> Callable[[Farside, Any], Awaitable[Farside]]:
+    """Stops an app where it stands, and starts one with another agent over its store."""
+
+    async def restart(app: Farside, agent: Any) -> Farside:
+        await app.stop()
+        again = make_app(agent)
+        await again.engine()
+        return again
+
+    return restart
