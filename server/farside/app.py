@@ -45,9 +45,9 @@ class Farside:
             ``PydanticAIRuntime`` of one), or ``async def agent(turn, input)``.
         store: ``"sqlite:///file.db"`` (relative; four slashes for an absolute path), ``"memory"``, or a store object.
             A graph without a checkpointer gets LangGraph's own SQLite saver in the same file, or its memory saver.
-        context: what the server gives each run: LangGraph's ``context``, which a client never chooses. A value, or a
-            function, also an async one, of a :class:`RunInfo`; it is called each time that a run is entered, so also
-            after a pause and after a restart.
+        context: what the server gives each run, and a client never chooses: LangGraph's ``context``, Pydantic AI's
+            ``deps``. A value, or a function, also an async one, of a :class:`RunInfo`; it is called each time that a
+            run is entered, so also after a restart and, for a graph, after a pause.
         settings: leases, pings, the default timeout of calls.
         limits: how large a message may be.
         clock, new_id: time and ids, for tests.
@@ -110,7 +110,10 @@ class Farside:
             opening.push_async_callback(self._store.close)
             runtimes = await _graph_runtimes(self._of("graph"), opening, self._file, self._context_of)
             runtimes |= {name: FunctionRuntime(function) for name, function in self._of("function").items()}
-            runtimes |= {name: _pydantic_ai_runtime(agent) for name, agent in self._of("pydantic_ai").items()}
+            runtimes |= {
+                name: _pydantic_ai_runtime(agent, self._context_of(name))
+                for name, agent in self._of("pydantic_ai").items()
+            }
             process_id = new_process_id()
             opening.callback(forget, process_id)
             engine = Engine(
@@ -209,7 +212,9 @@ async def _graph_runtimes(
     }
 
 
-def _pydantic_ai_runtime(agent: Any) -> Runtime:
+def _pydantic_ai_runtime(agent: Any, context: Callable[[Leg], Awaitable[Any]]) -> Runtime:
     from farside.pydantic_ai.runtime import PydanticAIRuntime
 
-    return agent if isinstance(agent, PydanticAIRuntime) else PydanticAIRuntime(agent)
+    if isinstance(agent, PydanticAIRuntime):
+        return agent.given(context)
+    return PydanticAIRuntime(agent, context=context)

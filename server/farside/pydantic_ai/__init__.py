@@ -18,7 +18,7 @@
     agent = Agent("openai:gpt-5", toolsets=[HeadlessToolset([get_location])])
     app = Farside({"assistant": agent}, store="sqlite:///farside.db")
 
-An agent whose runs need ``deps`` or usage limits is served as ``PydanticAIRuntime(agent, deps=..., usage_limits=...)``.
+The ``deps`` of its runs are the app's ``context``: ``Farside(..., context=Deps(database))``, or a function of the run.
 """
 
 from farside.pydantic_ai.runtime import PydanticAIRuntime

@@ -8,7 +8,6 @@ on with that history, at the tool calls that it ends with.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,22 +29,22 @@ from farside.pydantic_ai.toolset import declarations_in
 from farside.pydantic_ai.turn import Asking, Following, Turn
 from farside.tools import HeadlessTool
 
-Deps = Callable[[str], Any]
-"""Makes the ``deps`` of a run, given the thread's id; plain or async."""
+
+async def _nothing(leg: Leg) -> Any:
+    return None
 
 
 class PydanticAIRuntime:
     """Executes a Pydantic AI agent; one instance per agent. Implements :class:`farside.core.ports.Runtime`.
 
-    ``Farside({"assistant": agent})`` makes one by itself. Where runs need more, make it in place of the agent::
+    ``Farside({"assistant": agent})`` makes one by itself. Where runs have limits, make it in place of the agent::
 
-        Farside({"assistant": PydanticAIRuntime(agent, deps=lambda thread_id: Deps(database))})
+        Farside({"assistant": PydanticAIRuntime(agent, usage_limits=UsageLimits(request_limit=10))})
 
     Args:
         agent: the agent. Its ``output_type`` stays as it is.
-        deps: called for each run, and again when a run goes on after a restart, with the thread's id; returns the run's
-            ``deps``. They are the server's own: nothing of them comes from a client.
         usage_limits: Pydantic AI's limits of one run, also across restarts; None for its defaults.
+        context: makes a run's ``deps``: called for each run, and again when one goes on after a restart.
 
     What tools return, its ``metadata`` included, is written to the store, so pydantic must be able to serialize it.
     """
@@ -56,11 +55,11 @@ class PydanticAIRuntime:
         self,
         agent: AbstractAgent[Any, Any],
         *,
-        deps: Deps | None = None,
         usage_limits: UsageLimits | None = None,
+        context: Callable[[Leg], Awaitable[Any]] = _nothing,
     ) -> None:
         self._agent = agent
-        self._deps = deps
+        self._context = context
         self._usage_limits = usage_limits
         self._tools = {tool.name: tool for tool in declarations_in(agent)}
 
@@ -106,7 +105,7 @@ class PydanticAIRuntime:
             prompt(said) if said else None,
             message_history=[kept.message for run in (*runs.values(), mine) for kept in run],
             conversation_id=leg.thread_id,
-            deps=await self._deps_of(leg.thread_id),
+            deps=await self._context(leg),
             usage=usage_of(mine),
             usage_limits=self._usage_limits,
             capabilities=[Following(turn), Asking(turn)],
@@ -122,9 +121,9 @@ class PydanticAIRuntime:
                 turn.take(run.new_messages())
             await turn.write()
 
-    async def _deps_of(self, thread_id: str) -> Any:
-        deps = None if self._deps is None else self._deps(thread_id)
-        return await deps if inspect.isawaitable(deps) else deps
+    def given(self, context: Callable[[Leg], Awaitable[Any]]) -> PydanticAIRuntime:
+        """The same agent and limits, with this context."""
+        return PydanticAIRuntime(self._agent, usage_limits=self._usage_limits, context=context)
 
     async def state(
         self,

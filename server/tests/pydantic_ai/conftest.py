@@ -11,12 +11,12 @@ from farside import Farside
 
 
 @pytest.fixture
-def restart(make_app: Callable[..., Farside]) -> Callable[[Farside, Any], Awaitable[Farside]]:
+def restart(make_app: Callable[..., Farside]) -> Callable[..., Awaitable[Farside]]:
     """Stops an app where it stands, and starts one with another agent over its store."""
 
-    async def restart(app: Farside, agent: Any) -> Farside:
+    async def restart(app: Farside, agent: Any, **options: Any) -> Farside:
         await app.stop()
-        again = make_app(agent)
+        again = make_app(agent, **options)
         await again.engine()
         return again
 

@@ -13,6 +13,7 @@ from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import UsageLimits
 
+from farside import RunInfo
 from farside.core.model import Run
 from farside.pydantic_ai import HeadlessToolset, PydanticAIRuntime
 from farside.pydantic_ai.kept import Kept, entry
@@ -208,20 +209,20 @@ async def test_an_approval_survives_a_restart_and_what_it_allowed_is_done_once(
 
 
 async def test_what_a_run_has_used_and_its_deps_over_a_restart(make_app: Any, open_page: Any, restart: Any) -> None:
-    made: list[str] = []
+    made: list[RunInfo] = []
 
     def runtime() -> PydanticAIRuntime:
         agent = scripted(steps(calling(call("ask", "a", n=1)), telling), toolsets=[TOOLS])
-        return PydanticAIRuntime(agent, deps=made.append, usage_limits=UsageLimits(request_limit=1))
+        return PydanticAIRuntime(agent, usage_limits=UsageLimits(request_limit=1))
 
-    app = make_app(runtime())
+    app = make_app(runtime(), context=made.append)
     page = await open_page(app)
     run_id = await page.submit("Go")
     await opened(page, 1)
-    app = await restart(app, runtime())
+    app = await restart(app, runtime(), context=made.append)
     page = await open_page(app, tools={"ask": fine})
     assert (await page.ended(run_id))["code"] == "agent_failed"
-    assert made == ["thread-1", "thread-1"]
+    assert made == [RunInfo("assistant", "thread-1", run_id)] * 2
 
 
 async def test_ids_of_calls_may_repeat_within_a_run(make_app: Any, open_page: Any, restart: Any) -> None:

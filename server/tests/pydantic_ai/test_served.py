@@ -25,6 +25,7 @@ from pydantic_ai.capabilities import HandleDeferredToolCalls
 from pydantic_ai.messages import SystemPromptPart, TextPart, ThinkingPart, UserPromptPart
 from pydantic_ai.usage import UsageLimits
 
+from farside import RunInfo
 from farside.errors import ToolError
 from farside.pydantic_ai import HeadlessToolset, PydanticAIRuntime
 from farside.stores.memory import MemoryStore
@@ -430,20 +431,20 @@ async def test_a_text_that_has_to_be_said_again_is(make_app: Any, open_page: Any
 
 
 async def test_each_run_has_its_deps(make_app: Any, open_page: Any) -> None:
-    made: list[str] = []
+    made: list[RunInfo] = []
 
-    async def deps(thread_id: str) -> str:
-        made.append(thread_id)
-        return f"the deps of {thread_id}"
+    async def deps(run: RunInfo) -> str:
+        made.append(run)
+        return f"the deps of {run.agent} on {run.thread_id}"
 
     def whose(ctx: RunContext[str]) -> str:
         return ctx.deps
 
     agent = scripted(steps(calling(call("whose", "a")), telling), deps_type=str, tools=[whose])
-    page = await open_page(make_app(PydanticAIRuntime(agent, deps=deps)))
-    assert await page.ask("Whose?") == "a:success:the deps of thread-1 "
+    page = await open_page(make_app(agent, context=deps))
+    assert await page.ask("Whose?") == "a:success:the deps of assistant on thread-1 "
     await page.ask("Whose?")
-    assert made == ["thread-1", "thread-1"]
+    assert len({run.run_id for run in made}) == len(made) == 2
 
 
 async def test_usage_limits_end_a_run(make_app: Any, open_page: Any) -> None:

@@ -19,8 +19,8 @@ class _Entry:
 class Cache:
     """What is known of threads, of at most ``limit`` messages in all of them; the thread used longest ago goes first.
 
-    A thread without messages counts as one. Forgetting costs time, never correctness. What one serializer decoded is not shown to another: they may differ in
-    what they allow. Not safe for use by several threads at once.
+    A thread without messages counts as one. Forgetting costs time, never correctness. What one serializer decoded is
+    not shown to another: they may differ in what they allow. Not safe for use by several threads at once.
     """
 
     def __init__(self, limit: int) -> None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from langgraph.checkpoint.serde.types import _DeltaSnapshot as DeltaSnapshot  # pyright: ignore[reportPrivateUsage]
+from langgraph.checkpoint.serde import types
 
-__all__ = ["DeltaSnapshot"]
+DeltaSnapshot = types._DeltaSnapshot  # pyright: ignore[reportPrivateUsage]
