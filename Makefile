@@ -51,6 +51,10 @@ test-package: $(CLIENT) ## Test that the npm package installs and type-checks in
 e2e: $(PYTHON_READY) $(PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
 	$(BIN)/pytest $(PARALLEL) e2e
 
+.PHONY: test-oldest
+test-oldest: .venv-oldest/.ready ## Test the LangGraph runtime with the oldest LangChain and LangGraph allowed
+	.venv-oldest/bin/pytest $(PARALLEL) server/tests/langgraph
+
 ##### Check
 
 .PHONY: check check-python check-js check-generated check-locks
@@ -72,7 +76,7 @@ check-generated: $(PYTHON_READY) $(NODE_READY)
 	node client-js/scripts/generate-types.mjs --check
 
 check-locks:
-	@! grep -nE '://|file:|--(extra-)?index-url|--find-links' requirements/dev.txt
+	@! grep -nE '://|file:|--(extra-)?index-url|--find-links' requirements/dev.txt requirements/oldest.txt
 	@! grep -nE '"resolved": "[a-z+]+:' package-lock.json
 
 ##### Measure
@@ -101,10 +105,15 @@ lock: .venv/.created ## Lock the dependencies (UPGRADE=--upgrade for the newest)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command 'make lock' \
 		--quiet --output-file requirements/dev.txt $(UPGRADE)
+	sed -E '/^lang(chain|graph)/,/[^\\]$$/d' requirements/dev.txt | $(BIN)/uv pip compile pyproject.toml \
+		--extra langgraph --extra testing --group dev --universal --python-version 3.11 \
+		--resolution lowest --constraint - $(addprefix --no-emit-package ,import-linter playwright ruff) \
+		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command 'make lock' \
+		--quiet --output-file requirements/oldest.txt --upgrade
 	npm install --package-lock-only --ignore-scripts
 
 clean: ## Remove all that is installed, built or cached
-	rm -rf .venv node_modules client-js/dist examples/assistant/web/dist
+	rm -rf .venv .venv-oldest node_modules client-js/dist examples/assistant/web/dist
 	rm -rf .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -r {} +
 
@@ -123,6 +132,14 @@ clean: ## Remove all that is installed, built or cached
 $(PYTHON_READY): pyproject.toml .venv/.dependencies
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	$(BIN)/pip check
+	touch $@
+
+# Everything is as in .venv but LangChain and LangGraph, which are as old as pyproject.toml allows.
+.venv-oldest/.ready: requirements/oldest.txt .venv/.created
+	$(BIN)/python -m venv --clear --without-pip .venv-oldest
+	$(BIN)/pip --python .venv-oldest install --quiet --no-compile --no-deps --require-hashes -r $<
+	$(BIN)/pip --python .venv-oldest install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/pip --python .venv-oldest check
 	touch $@
 
 $(NODE_READY): package-lock.json package.json client-js/package.json examples/assistant/web/package.json
