@@ -24,6 +24,8 @@ APP = "e2e.browser.app:app"
 HASTY = "e2e.browser.app:hasty"
 
 each_agent = pytest.mark.parametrize("agent", ["function", "graph"])
+one_agent = pytest.mark.parametrize("agent", ["graph"])
+"""For what only the page and the engine have a part in."""
 each_kind = pytest.mark.parametrize("agent", ["function", "graph", "pydantic_ai"])
 each_encoding = pytest.mark.parametrize("encoding", ["msgpack", "json"])
 

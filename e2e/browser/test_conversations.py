@@ -9,13 +9,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext
 
-from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
+from e2e.browser.conftest import OpenTab, each_agent, each_kind, one_agent, planned
 
 
-@each_encoding
 @each_kind
-def test_two_calls_are_answered_in_reverse_order(open_tab: OpenTab, agent: str, encoding: str) -> None:
-    tab = open_tab(agent, encoding=encoding)
+def test_two_calls_are_answered_in_reverse_order(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
     tab.call(planned("hold", name="first"), planned("hold", name="second"))
     tab.until_begun("hold", 2)
     tab.release("second", 2)
@@ -26,7 +25,7 @@ def test_two_calls_are_answered_in_reverse_order(open_tab: OpenTab, agent: str, 
     assert [call["result"] for call in tab.view["calls"]] == [1, 2]
 
 
-@each_kind
+@one_agent
 def test_what_is_said_as_soon_as_a_thread_is_opened_is_answered(open_tab: OpenTab, agent: str) -> None:
     """On many threads at once: the first run's call falls into every moment of the connection's beginning."""
     tab = open_tab(agent)
@@ -52,7 +51,7 @@ def test_text_streams_into_the_page(open_tab: OpenTab, agent: str) -> None:
     assert view["messages"][-1] == {"role": "ai", "text": "One two three four.", "streaming": False}
 
 
-@each_kind
+@each_agent
 def test_a_tab_that_opens_in_the_middle_of_a_text_gets_all_of_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two ", "three."], "gate": tab.thread})
@@ -102,7 +101,7 @@ def test_stop_in_the_middle_of_a_text_leaves_all_pages_the_same(open_tab: OpenTa
     assert fresh["messages"] == view["messages"]
 
 
-@each_kind
+@each_agent
 def test_a_message_that_is_stopped_at_once_is_not_lost(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     plan = json.dumps({"calls": [planned("hold", name="first")]})
@@ -145,7 +144,7 @@ def test_a_new_message_cancels_the_call_that_is_open(open_tab: OpenTab, agent: s
     assert [entry.get("code") for entry in tab.bodies() if entry["body"] == "aborted"] == ["cancelled"]
 
 
-@each_kind
+@one_agent
 def test_a_second_tab_shows_the_conversation_and_executes_nothing(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.ask(planned("ping", word="ping"))
@@ -181,7 +180,7 @@ def test_calls_whose_ids_repeat_are_told_apart(open_tab: OpenTab, agent: str) ->
         assert calls == [("ping", "answered", "pong"), ("hold", "answered", "done")]
 
 
-@each_kind
+@one_agent
 def test_of_two_tabs_one_executes(open_tab: OpenTab, agent: str) -> None:
     first = open_tab(agent)
     second = open_tab(agent, thread=first.thread, context=first.page.context)
@@ -196,7 +195,7 @@ def test_of_two_tabs_one_executes(open_tab: OpenTab, agent: str) -> None:
         assert len(begun) == 2 * turn
 
 
-@each_kind
+@one_agent
 def test_a_closed_tab_leaves_its_open_call_to_another(open_tab: OpenTab, agent: str) -> None:
     """Nobody had begun it: the tab that asked did not have the tool."""
     tab = open_tab(agent)
@@ -209,7 +208,7 @@ def test_a_closed_tab_leaves_its_open_call_to_another(open_tab: OpenTab, agent: 
     assert late.answer() == [{"status": "success", "value": "pong"}]
 
 
-@each_kind
+@one_agent
 def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.run("harness.client.setTools([])")
@@ -219,7 +218,7 @@ def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, ag
     assert tab.answer() == [{"status": "success", "value": "pong"}]
 
 
-@each_kind
+@each_agent
 def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two."], "gate": tab.thread})
@@ -238,7 +237,7 @@ def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenT
         assert each.run("harness.thread.getSnapshot().queued") == []
 
 
-@each_kind
+@each_agent
 def test_a_new_browser_finds_the_conversation_and_goes_on(
     open_tab: OpenTab, new_context: Callable[..., BrowserContext], agent: str
 ) -> None:

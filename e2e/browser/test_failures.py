@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
+from e2e.browser.conftest import OpenTab, each_kind, one_agent, planned
 
 
-@each_encoding
 @each_kind
-def test_what_a_body_throws_reaches_the_model_as_an_error(open_tab: OpenTab, agent: str, encoding: str) -> None:
-    tab = open_tab(agent, encoding=encoding)
+def test_what_a_body_throws_reaches_the_model_as_an_error(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
     (outcome,) = tab.ask(planned("throw", message="the lamp is broken"))
     assert (outcome["status"], outcome["code"]) == ("error", "failed")
     assert "the lamp is broken" in outcome["message"]
@@ -19,7 +18,7 @@ def test_what_a_body_throws_reaches_the_model_as_an_error(open_tab: OpenTab, age
     assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "pong"}]
 
 
-@each_kind
+@one_agent
 def test_a_tool_that_no_page_has_waits_until_its_deadline(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("nowhere"))
@@ -31,7 +30,7 @@ def test_a_tool_that_no_page_has_waits_until_its_deadline(open_tab: OpenTab, age
     assert tab.commands("call.claim") == []
 
 
-@each_kind
+@one_agent
 def test_arguments_that_the_page_refuses_do_not_reach_the_body(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     (outcome,) = tab.ask(planned("ping", word="pong"))

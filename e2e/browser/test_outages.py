@@ -6,7 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from e2e.browser.conftest import HASTY, OpenTab, Tab, Wire, each_encoding, each_kind, outage, planned, restarted
+from e2e.browser.conftest import (
+    HASTY,
+    OpenTab,
+    Tab,
+    Wire,
+    each_agent,
+    each_encoding,
+    each_kind,
+    one_agent,
+    outage,
+    planned,
+    restarted,
+)
 from e2e.conftest import Server
 
 pytestmark = pytest.mark.usefixtures("refusals_expected")
@@ -44,7 +56,7 @@ def test_killed_while_calls_are_open(open_tab: OpenTab, server: Server, agent: s
     assert tab.ask(planned("ping", word="ping")) == [success("pong")]
 
 
-@each_kind
+@each_agent
 def test_killed_with_the_answer_on_its_way(open_wired_tab: OpenWiredTab, server: Server, agent: str) -> None:
     """The body has finished; the server dies before it hears of it."""
     tab, wire = open_wired_tab(agent)
@@ -77,7 +89,7 @@ def test_killed_with_the_acknowledgement_on_its_way(open_wired_tab: OpenWiredTab
     assert tab.ask(planned("ping", word="ping")) == [success("pong")]
 
 
-@each_kind
+@each_agent
 def test_killed_before_any_page_took_the_call(open_wired_tab: OpenWiredTab, server: Server, agent: str) -> None:
     tab, wire = open_wired_tab(agent)
     wire.lose_command("call.claim", server.kill)
@@ -88,7 +100,7 @@ def test_killed_before_any_page_took_the_call(open_wired_tab: OpenWiredTab, serv
     assert begun(tab) == 1
 
 
-@each_kind
+@each_agent
 def test_killed_when_the_call_was_taken_but_the_page_does_not_know(
     open_wired_tab: OpenWiredTab, server: Server, agent: str
 ) -> None:
@@ -101,7 +113,7 @@ def test_killed_when_the_call_was_taken_but_the_page_does_not_know(
     assert begun(tab) == 1
 
 
-@each_kind
+@one_agent
 def test_a_deadline_passes_while_the_server_is_down(open_tab: OpenTab, server: Server, agent: str) -> None:
     tab = open_tab(agent)
     tab.grant("geolocation")
@@ -130,7 +142,7 @@ def test_killed_in_the_middle_of_a_text(open_tab: OpenTab, server: Server, agent
     assert view["messages"][-1]["streaming"] is False
 
 
-@each_kind
+@each_agent
 def test_said_while_the_server_is_down(open_tab: OpenTab, server: Server, agent: str) -> None:
     tab = open_tab(agent)
     with outage(server):
@@ -145,7 +157,7 @@ def test_said_while_the_server_is_down(open_tab: OpenTab, server: Server, agent:
 # --- the page dies ---
 
 
-@each_kind
+@one_agent
 def test_a_body_that_was_lost_with_its_page_does_not_run_again(open_tab: OpenTab, agent: str) -> None:
     """Nobody knows how far it came."""
     tab = open_tab(agent, app=HASTY)
@@ -159,7 +171,7 @@ def test_a_body_that_was_lost_with_its_page_does_not_run_again(open_tab: OpenTab
     assert tab.bodies() == []
 
 
-@each_kind
+@one_agent
 def test_a_body_that_may_run_again_does_in_another_page(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent, app=HASTY)
     other = open_tab(agent, app=HASTY, thread=tab.thread)
@@ -176,7 +188,7 @@ def test_a_body_that_may_run_again_does_in_another_page(open_tab: OpenTab, agent
 # --- the socket dies ---
 
 
-@each_kind
+@one_agent
 def test_cut_in_the_middle_of_a_body(open_wired_tab: OpenWiredTab, agent: str) -> None:
     """The body goes on; its answer is sent over the next connection."""
     tab, wire = open_wired_tab(agent)
@@ -191,7 +203,7 @@ def test_cut_in_the_middle_of_a_body(open_wired_tab: OpenWiredTab, agent: str) -
 
 
 @each_encoding
-@each_kind
+@one_agent
 def test_cut_with_the_answer_on_its_way(open_wired_tab: OpenWiredTab, agent: str, encoding: str) -> None:
     """It is sent again after the reconnect, byte for byte."""
     tab, wire = open_wired_tab(agent, encoding=encoding)
@@ -206,7 +218,7 @@ def test_cut_with_the_answer_on_its_way(open_wired_tab: OpenWiredTab, agent: str
 
 
 @each_encoding
-@each_kind
+@one_agent
 def test_cut_with_the_acknowledgement_on_its_way(open_wired_tab: OpenWiredTab, agent: str, encoding: str) -> None:
     """The page sends the answer again, which settles nothing again."""
     tab, wire = open_wired_tab(agent, encoding=encoding)
@@ -219,7 +231,7 @@ def test_cut_with_the_acknowledgement_on_its_way(open_wired_tab: OpenWiredTab, a
     assert (call["state"], call["result"]) == ("answered", "pong")
 
 
-@each_kind
+@one_agent
 def test_cut_with_the_claim_on_its_way(open_wired_tab: OpenWiredTab, agent: str) -> None:
     tab, wire = open_wired_tab(agent)
     wire.lose_command("call.claim", wire.cut)
@@ -227,7 +239,7 @@ def test_cut_with_the_claim_on_its_way(open_wired_tab: OpenWiredTab, agent: str)
     assert (begun(tab), wire.connections) == (1, 2)
 
 
-@each_kind
+@one_agent
 def test_cut_when_the_call_was_taken_but_the_page_does_not_know(open_wired_tab: OpenWiredTab, agent: str) -> None:
     """It finds its own claim when it comes back."""
     tab, wire = open_wired_tab(agent)
@@ -236,7 +248,7 @@ def test_cut_when_the_call_was_taken_but_the_page_does_not_know(open_wired_tab: 
     assert (begun(tab), wire.connections) == (1, 2)
 
 
-@each_kind
+@each_agent
 def test_cut_with_a_message_on_its_way(open_wired_tab: OpenWiredTab, agent: str) -> None:
     tab, wire = open_wired_tab(agent)
     wire.lose_command("run.start", wire.cut)
@@ -244,7 +256,7 @@ def test_cut_with_a_message_on_its_way(open_wired_tab: OpenWiredTab, agent: str)
     assert [message["role"] for message in tab.view["messages"]].count("human") == 1
 
 
-@each_kind
+@one_agent
 def test_cut_when_a_message_was_taken_but_the_page_does_not_know(open_wired_tab: OpenWiredTab, agent: str) -> None:
     """The page sends it again, which starts nothing again."""
     tab, wire = open_wired_tab(agent)
@@ -255,7 +267,7 @@ def test_cut_when_a_message_was_taken_but_the_page_does_not_know(open_wired_tab:
     assert [message["role"] for message in tab.view["messages"]].count("human") == 1
 
 
-@each_kind
+@each_agent
 def test_cut_when_the_run_was_stopped(open_wired_tab: OpenWiredTab, agent: str) -> None:
     tab, wire = open_wired_tab(agent)
     tab.call(planned("hold", name="first"))

@@ -5,27 +5,24 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Geolocation
 
-from e2e.browser.conftest import OpenTab, each_encoding, each_kind, planned
+from e2e.browser.conftest import OpenTab, each_encoding, each_kind, one_agent, planned
 
 BERLIN: Geolocation = {"latitude": 52.52, "longitude": 13.405, "accuracy": 20}
 
 
-@each_encoding
 @each_kind
-def test_a_location_arrives_as_it_was_measured(open_tab: OpenTab, agent: str, encoding: str) -> None:
-    tab = open_tab(agent, encoding=encoding)
+def test_a_location_arrives_as_it_was_measured(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
     tab.page.context.set_geolocation(BERLIN)
     tab.grant("geolocation")
     assert tab.ask(planned("get_location")) == [{"status": "success", "value": BERLIN}]
     (call,) = tab.view["calls"]
     assert (call["state"], call["result"]) == ("answered", BERLIN)
-    assert tab.frames == {str if encoding == "json" else bytes}
 
 
-@each_encoding
 @each_kind
-def test_a_denied_location_reaches_the_model_as_permission_denied(open_tab: OpenTab, agent: str, encoding: str) -> None:
-    tab = open_tab(agent, encoding=encoding)
+def test_a_denied_location_reaches_the_model_as_permission_denied(open_tab: OpenTab, agent: str) -> None:
+    tab = open_tab(agent)
     tab.deny("geolocation")
     (outcome,) = tab.ask(planned("get_location"))
     assert (outcome["status"], outcome["code"]) == ("error", "permission_denied")
@@ -33,7 +30,7 @@ def test_a_denied_location_reaches_the_model_as_permission_denied(open_tab: Open
     assert (call["state"], call["code"]) == ("failed", "permission_denied")
 
 
-@each_kind
+@one_agent
 def test_a_location_that_the_browser_gives_up_is_timed_out(open_tab: OpenTab, agent: str) -> None:
     """The position error's code 3."""
     tab = open_tab(agent)
@@ -44,7 +41,7 @@ def test_a_location_that_the_browser_gives_up_is_timed_out(open_tab: OpenTab, ag
     assert tab.view["log"][-1] == {"tool": "get_location", "phase": "error", "code": "timed_out"}
 
 
-@each_kind
+@one_agent
 def test_a_location_that_never_comes_ends_at_the_servers_deadline(open_tab: OpenTab, agent: str) -> None:
     """Without a source of positions the browser never answers; the body hears of the deadline by its signal."""
     tab = open_tab(agent)
@@ -61,7 +58,7 @@ def test_a_location_that_never_comes_ends_at_the_servers_deadline(open_tab: Open
 
 
 @each_encoding
-@each_kind
+@one_agent
 def test_the_clipboard_is_written_and_read(open_tab: OpenTab, agent: str, encoding: str) -> None:
     text = 'Grüße from the far side 🌘\n\u2028 \\ "quoted"'
     tab = open_tab(agent, encoding=encoding)
@@ -73,7 +70,7 @@ def test_the_clipboard_is_written_and_read(open_tab: OpenTab, agent: str, encodi
     assert tab.run("navigator.userActivation.isActive") is False
 
 
-@each_kind
+@one_agent
 def test_a_clipboard_that_wants_a_click_says_so(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     assert tab.run("navigator.userActivation.isActive") is False
@@ -81,7 +78,7 @@ def test_a_clipboard_that_wants_a_click_says_so(open_tab: OpenTab, agent: str) -
     assert (outcome["status"], outcome["code"]) == ("error", "needs_gesture")
 
 
-@each_kind
+@one_agent
 def test_a_tool_that_wants_a_click_waits_for_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.call(planned("copy_text_on_click", text="clicked"))
@@ -94,7 +91,7 @@ def test_a_tool_that_wants_a_click_waits_for_it(open_tab: OpenTab, agent: str) -
     assert tab.run("navigator.clipboard.readText()") == "clicked"
 
 
-@each_kind
+@one_agent
 def test_a_click_does_not_help_where_the_permission_is_denied(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.deny("clipboard-read")
@@ -105,7 +102,7 @@ def test_a_click_does_not_help_where_the_permission_is_denied(open_tab: OpenTab,
 
 
 @each_encoding
-@each_kind
+@one_agent
 def test_what_indexeddb_remembers_survives_a_reload(open_tab: OpenTab, agent: str, encoding: str) -> None:
     tab = open_tab(agent, encoding=encoding)
     remember = planned("remember", key="motto", value="small steps")
