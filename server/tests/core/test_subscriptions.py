@@ -66,7 +66,6 @@ ROOT, A, AB, ABC, B, AB2 = (), ("a",), ("a", "b"), ("a", "b", "c"), ("b",), ("ab
         ({"namespaces": [["a", "b"], []], "depth": 0}, {AB, ROOT}),
         ({"namespaces": [["c"]]}, set()),
     ],
-    ids=str,
 )
 def test_by_namespace_and_depth(params: dict[str, Any], seen: set[tuple[str, ...]]) -> None:
     sees = subscription(channels=["messages"], **params)
