@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, planned
+from e2e.browser.conftest import OpenTab, Tab, one_agent, planned
 from e2e.conftest import Chromium
 from e2e.field_reports.conftest import IMPATIENT
 
@@ -45,7 +45,7 @@ def open_two_tabs(
     page_errors[:] = [error for error in page_errors if "Back-Forward Cache" not in error]
 
 
-@each_agent
+@one_agent
 def test_f24_the_deadline_fires_although_the_tab_is_frozen(
     open_two_tabs: Callable[..., tuple[Tab, Tab]], agent: str
 ) -> None:
@@ -68,7 +68,7 @@ def test_f24_the_deadline_fires_although_the_tab_is_frozen(
     assert [entry["body"] for entry in watcher.bodies()] == ["begun"]
 
 
-@each_agent
+@one_agent
 def test_f24_a_frozen_tab_is_passed_over(open_two_tabs: Callable[..., tuple[Tab, Tab]], agent: str) -> None:
     """It asked, so it is offered the call first; it does not claim it, and the next tab gets it."""
     tab, other = open_two_tabs(agent, app=IMPATIENT)
@@ -84,7 +84,7 @@ def test_f24_a_frozen_tab_is_passed_over(open_two_tabs: Callable[..., tuple[Tab,
     assert [entry["body"] for entry in tab.bodies()] == ["begun"]
 
 
-@each_agent
+@one_agent
 def test_f24_the_deadline_fires_although_the_tab_is_busy(open_tab: OpenTab, agent: str) -> None:
     """A script that does not end keeps the tab from hearing anything."""
     tab = open_tab(agent)
@@ -103,7 +103,7 @@ def test_f24_the_deadline_fires_although_the_tab_is_busy(open_tab: OpenTab, agen
     assert tab.commands("call.settle") == []
 
 
-@each_agent
+@one_agent
 def test_f24_a_tab_whose_script_never_ends_is_passed_over(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent, app=IMPATIENT)
     other = open_tab(agent, app=IMPATIENT, thread=tab.thread)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, each_encoding, planned
+from e2e.browser.conftest import OpenTab, Tab, each_encoding, one_agent, planned
 from e2e.field_reports.conftest import WATCHFUL, Network
 
 RECONNECTED = "states.connection.join() === 'connecting,open,connecting,open'"
@@ -30,7 +30,7 @@ def open_remote_tab(
 
 
 @each_encoding
-@each_agent
+@one_agent
 def test_f12_an_answer_that_vanished_is_sent_again(
     open_remote_tab: Callable[..., tuple[Tab, Network]], agent: str, encoding: str
 ) -> None:
@@ -46,7 +46,7 @@ def test_f12_an_answer_that_vanished_is_sent_again(
     assert lost == sent
 
 
-@each_agent
+@one_agent
 def test_f12_a_call_that_vanished_on_its_way_to_the_page_runs_once(
     open_remote_tab: Callable[..., tuple[Tab, Network]], agent: str
 ) -> None:
@@ -61,7 +61,7 @@ def test_f12_a_call_that_vanished_on_its_way_to_the_page_runs_once(
     assert [entry["body"] for entry in tab.bodies()] == ["begun"]
 
 
-@each_agent
+@one_agent
 def test_f12_a_body_outlives_a_silence(open_remote_tab: Callable[..., tuple[Tab, Network]], agent: str) -> None:
     tab, network = open_remote_tab(agent)
     tab.call(planned("hold", name="first"))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, planned
+from e2e.browser.conftest import OpenTab, Tab, one_agent, planned
 from e2e.conftest import Chromium
 
 PONG = {"status": "success", "value": "pong"}
@@ -28,7 +28,7 @@ def duplicated(tab: Tab) -> Tab:
     return duplicate.open()
 
 
-@each_agent
+@one_agent
 def test_f11_of_three_tabs_the_one_that_asked_executes(
     open_tab: OpenTab, start_chromium: Callable[..., Chromium], tmp_path: Path, agent: str
 ) -> None:
@@ -51,7 +51,7 @@ def test_f11_of_three_tabs_the_one_that_asked_executes(
     assert [client_id(tab.reload()) for tab in tabs] == ids
 
 
-@each_agent
+@one_agent
 def test_f11_a_tab_is_duplicated_while_it_executes(
     open_tab: OpenTab, start_chromium: Callable[..., Chromium], tmp_path: Path, agent: str
 ) -> None:
@@ -74,7 +74,7 @@ def test_f11_a_tab_is_duplicated_while_it_executes(
     assert second.ask(planned("ping", word="ping")) == [PONG]
 
 
-@each_agent
+@one_agent
 def test_f28_the_status_is_running_for_as_long_as_a_tool_runs(open_tab: OpenTab, agent: str) -> None:
     """In the tab that executes, in one that watches, and in one that comes later."""
     tab = open_tab(agent)
@@ -97,7 +97,7 @@ def test_f28_the_status_is_running_for_as_long_as_a_tool_runs(open_tab: OpenTab,
     assert late.view["states"]["status"].count("running") == 1
 
 
-@each_agent
+@one_agent
 def test_f28_a_page_that_speaks_at_once_is_at_work_until_the_answer(open_tab: OpenTab, agent: str) -> None:
     """The message ends a run that the page does not know of yet. Nobody is told that all is done before it is."""
     tab = open_tab(agent)
