@@ -44,7 +44,7 @@ class Farside:
         agents: by name: a compiled LangGraph graph (``create_agent`` makes one), a Pydantic AI agent (or a
             ``PydanticAIRuntime`` of one), or ``async def agent(turn, input)``.
         store: ``"sqlite:///file.db"`` (relative; four slashes for an absolute path), ``"memory"``, or a store object.
-            A graph without a checkpointer gets LangGraph's own SQLite saver in the same file, or its memory saver.
+            A graph without a checkpointer gets a ``SqliteSaver`` in the same file, or LangGraph's memory saver.
         context: what the server gives each run, and a client never chooses: LangGraph's ``context``, Pydantic AI's
             ``deps``. A value, or a function, also an async one, of a :class:`RunInfo`; it is called each time that a
             run is entered, so also after a restart and, for a graph, after a pause.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
@@ -267,7 +267,10 @@ class FunctionRuntime:
         self._tools[tool.name] = tool
 
     async def state(
-        self, thread_id: str, events: Callable[[], Awaitable[list[Event]]], history: Any = None
+        self,
+        thread_id: str,
+        events: Callable[[], Awaitable[list[Event]]],
+        history: Callable[[], Awaitable[Sequence[JournalEntry]]],
     ) -> AgentState:
         return AgentState(values={"messages": fold(await events())})
 
@@ -279,7 +282,7 @@ class FunctionRuntime:
         answers: Mapping[str, Call],
         input: Any,
         said: Mapping[str, str],
-        desk: Desk | None = None,
+        desk: Desk,
     ) -> None:
         """Nothing to close: a function's history is what was said, and holds no tool messages."""
 

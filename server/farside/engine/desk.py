@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from farside.core.model import Call, JournalEntry, ToolResult
-from farside.core.ports import Bus, Store
+from farside.core.ports import Bus
 from farside.engine.thread import LiveRun, LiveThread
 
 
@@ -18,7 +18,6 @@ class RunDesk:
         thread: LiveThread,
         run: LiveRun,
         bus: Bus,
-        store: Store,
         journal: Mapping[str, JournalEntry],
         calls: Mapping[str, Call],
     ) -> None:
@@ -27,7 +26,6 @@ class RunDesk:
         self._thread = thread
         self._run = run
         self._bus = bus
-        self._store = store
 
     async def record(self, entry: JournalEntry) -> None:
         await self._thread.log.commit([entry])
@@ -36,8 +34,7 @@ class RunDesk:
         self._thread.log.write_soon(entry)
 
     async def history(self) -> Sequence[JournalEntry]:
-        await self._thread.log.flush()
-        return await self._store.history(self._thread.id)
+        return await self._thread.log.history()
 
     async def answer(self, interrupt_id: str) -> ToolResult:
         # Shielded: a leg that is cancelled must not take the answer from the one after it.

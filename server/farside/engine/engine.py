@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from farside.core.model import Call, Event, JournalEntry, Run
+from farside.core.model import Call, Event, Run
 from farside.core.ports import AgentState, Bus, Clock, Lease, Listener, Runtime, Store
 from farside.core.session import Snapshot
 from farside.engine.chores import Chores
@@ -180,14 +180,10 @@ class Engine:
             async def events() -> list[Event]:
                 return list(await live.log.replay(0))
 
-            async def history() -> Sequence[JournalEntry]:
-                await live.log.flush()
-                return await self.store.history(thread_id)
-
             runtime = self.served(thread.agent)
             if runtime is None:
                 message = f"thread {thread_id} belongs to agent {thread.agent!r}, which is not served now"
                 raise FarsideError("unavailable", message)
-            state = await runtime.state(thread_id, events, history)
+            state = await runtime.state(thread_id, events, live.log.history)
             run = await self.store.latest_run(thread_id)
             return ThreadState(state, run, tuple(live.queue), await self.store.calls(thread_id), seq)

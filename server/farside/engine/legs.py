@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from farside.core.calls import Action, Cancel
-from farside.core.model import Call, Run, RunStatus
+from farside.core.model import Call, JournalEntry, Run, RunStatus
 from farside.core.ports import Emit, LeaseLost, Leg, Opened, Runtime, StaleWrite
 from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
@@ -154,11 +154,11 @@ class Legs:
             answers = await self._settled(live, run.id)
             await self._recollect(live, active, runtime)
         replay = runtime.replays and kind != "start"
-        journal = {entry.position: entry for entry in await store.journal(live.id, run.id)} if replay else {}
+        journal = await self._journal(live, run) if replay else {}
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
         # A copy of the input: what the agent does to it must not change what is stored.
         leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
-        return leg, RunDesk(live, active, self._engine.bus, store, journal, calls)
+        return leg, RunDesk(live, active, self._engine.bus, journal, calls)
 
     async def _recollect(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
         """The run goes on: what it has done so far counts, and a message that was being written when its process died
@@ -207,16 +207,18 @@ class Legs:
         await self._abandon(live, active, "the run failed", said)
 
     async def _abandon(self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str]) -> None:
-        run, store = active.run, self._engine.store
+        run = active.run
         try:
             answers = await self._settled(live, run.id)
             runtime = self._engine.runtime(run.agent)
-            recorded = await store.journal(live.id, run.id) if runtime.replays else ()
-            journal = {entry.position: entry for entry in recorded}
-            desk = RunDesk(live, active, self._engine.bus, store, journal, {})
+            journal = await self._journal(live, run) if runtime.replays else {}
+            desk = RunDesk(live, active, self._engine.bus, journal, {})
             await runtime.abandon(live.id, run.id, reason, answers, deepcopy(run.input), said, desk)
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)
+
+    async def _journal(self, live: LiveThread, run: Run) -> dict[str, JournalEntry]:
+        return {entry.position: entry for entry in await self._engine.store.journal(live.id, run.id)}
 
     async def _settled(self, live: LiveThread, run_id: str) -> dict[str, Call]:
         calls = await self._engine.store.calls(live.id, run_id=run_id)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from farside.core.model import Event, Thread
+from farside.core.model import Event, JournalEntry, Thread
 from farside.core.ports import Bus, Clock, Emit, Lease, LeaseLost, Store, Write
 from farside.wire.values import check
 
@@ -115,6 +115,11 @@ class ThreadLog:
         unfinished = [event for events in self._unfinished.values() for event in events]
         merged = {event.seq: event for event in (*stored, *unfinished) if event.seq <= seq}
         return sorted(merged.values(), key=lambda event: event.seq)
+
+    async def history(self) -> Sequence[JournalEntry]:
+        """The messages that the thread's runs have recorded, those that are about to be stored included."""
+        await self.flush()
+        return await self._store.history(self.thread.id)
 
     async def _with_results(self, events: Sequence[Event]) -> list[Event]:
         whole: list[Event] = []

@@ -16,6 +16,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 
 from farside.langgraph.headless import HeadlessTool
+from farside.langgraph.outcomes import outcomes
 from farside.langgraph.private import write_if_task_ends
 from farside.langgraph.tool import tool
 
@@ -49,14 +50,7 @@ def ask_again(
     Raises:
         GraphInterrupt: with the pauses of all that have no answer yet.
     """
-    futures = [_again(_tool(call, known), call) for call in calls]
-    outcomes: list[Any] = []
-    for future in futures:
-        try:
-            outcomes.append(future.result())
-        except GraphInterrupt as pause:
-            outcomes.append(pause)
-    return _placed(outcomes, messages)
+    return _placed(outcomes([_again(_tool(call, known), call) for call in calls]), messages)
 
 
 async def aask_again(
@@ -81,11 +75,11 @@ def _tool(call: ToolCall, known: Mapping[str, HeadlessTool]) -> HeadlessTool:
     return known.get(call["name"]) or tool(name=call["name"], args_schema=_ANY)
 
 
-def _placed(outcomes: Sequence[Any], messages: Sequence[AnyMessage]) -> list[ToolMessage]:
-    if pauses := [each for outcome in outcomes if isinstance(outcome, GraphInterrupt) for each in outcome.args[0]]:
+def _placed(ended: Sequence[Any], messages: Sequence[AnyMessage]) -> list[ToolMessage]:
+    if pauses := [each for outcome in ended if isinstance(outcome, GraphInterrupt) for each in outcome.args[0]]:
         raise GraphInterrupt(pauses)
-    for outcome in outcomes:
+    for outcome in ended:
         if isinstance(outcome, BaseException):
             raise outcome
     places = {message.tool_call_id: message.id for message in messages if isinstance(message, ToolMessage)}
-    return [answer.model_copy(update={"id": places.get(answer.tool_call_id)}) for answer in outcomes]
+    return [answer.model_copy(update={"id": places.get(answer.tool_call_id)}) for answer in ended]

@@ -21,6 +21,7 @@ from langgraph.types import Command, Interrupt, Send
 
 from farside.langgraph.handing import handed_over, hands_over
 from farside.langgraph.history import messages_in
+from farside.langgraph.outcomes import outcomes
 from farside.langgraph.private import call_in_state, is_call_in_state, may_call_tasks
 
 
@@ -50,13 +51,7 @@ class ToolNode(StockToolNode):
             return super().invoke(input, config, **kwargs)
         alone = super().invoke
         running = [_run(alone, part, kwargs) for part in parts]
-        outcomes: list[Any] = []
-        for future in running:
-            try:
-                outcomes.append(future.result())
-            except Exception as error:
-                outcomes.append(error)
-        return self._joined(outcomes, _is_list(input))
+        return self._joined(outcomes(running), _is_list(input))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """As :meth:`invoke`."""
@@ -65,8 +60,7 @@ class ToolNode(StockToolNode):
             return await super().ainvoke(input, config, **kwargs)
         alone = super().ainvoke
         running = [_arun(alone, part, kwargs) for part in parts]
-        outcomes = await asyncio.gather(*running, return_exceptions=True)
-        return self._joined(outcomes, _is_list(input))
+        return self._joined(await asyncio.gather(*running, return_exceptions=True), _is_list(input))
 
     def _parts(self, input: Any) -> list[Any]:
         """The input once for each of its calls, as LangGraph's node takes one call."""
@@ -86,11 +80,11 @@ class ToolNode(StockToolNode):
             for call in calls
         ]
 
-    def _joined(self, outcomes: Sequence[Any], is_list: bool) -> Any:
+    def _joined(self, ended: Sequence[Any], is_list: bool) -> Any:
         """The output of LangGraph's node for all calls, from those for each."""
         pauses: list[Interrupt] = []
         items: list[Any] = []
-        for outcome in outcomes:
+        for outcome in ended:
             if isinstance(outcome, GraphInterrupt):
                 pauses.extend(outcome.args[0])
             elif isinstance(outcome, BaseException):
