@@ -17,11 +17,11 @@ import tempfile
 import time
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -39,6 +39,7 @@ THREADS = 50
 ROUNDS = 3
 TEXT = "x" * 200
 
+_K = TypeVar("_K", bound=Hashable)
 Measure = Callable[[], Awaitable[float]]
 
 
@@ -175,9 +176,9 @@ class Measured:
         return len(configs) / (time.perf_counter() - began)
 
 
-async def in_turns(measures: dict[str, Measure], rounds: int) -> dict[str, float]:
+async def in_turns(measures: Mapping[_K, Measure], rounds: int) -> dict[_K, float]:
     """The median of each; in turns, so that a slow moment of the machine hits each alike."""
-    taken: dict[str, list[float]] = {name: [] for name in measures}
+    taken: dict[_K, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():
             taken[name].append(await measure())
@@ -193,11 +194,10 @@ async def table(kind: str, graph: Any, folder: Path, names: Sequence[str]) -> No
             saver = await opened.enter_async_context(SAVERS[name](path))
             savers[name] = Measured(graph(saver), path)
         short, long = LENGTHS
-        at: dict[int, dict[str, float]] = {}
+        alone = {(name, length): partial(each.one_turn, length) for name, each in savers.items() for length in LENGTHS}
+        at = await in_turns(alone, TURNS)
         rate: dict[int, dict[str, float]] = {}
         for length in LENGTHS:
-            alone: dict[str, Measure] = {name: partial(each.one_turn, length) for name, each in savers.items()}
-            at[length] = await in_turns(alone, TURNS)
             together: dict[str, Measure] = {}
             for name, each in savers.items():
                 together[name] = partial(each.turns_per_second, await each.threads(length))
@@ -206,7 +206,7 @@ async def table(kind: str, graph: Any, folder: Path, names: Sequence[str]) -> No
     print(f"\n{kind}: ms per turn at {short} -> {long} messages, kB stored per turn, turns/s of {THREADS} threads")
     for name in names:
         print(
-            f"  {name:8} {at[short][name]:6.1f} -> {at[long][name]:6.1f} ({at[long][name] / at[short][name]:.2f}x)"
+            f"  {name:8} {at[name, short]:6.1f} -> {at[name, long]:6.1f} ({at[name, long] / at[name, short]:.2f}x)"
             f"  {size[name] / 1_000:8.1f} kB  {rate[short][name]:6.0f} / {rate[long][name]:4.0f}"
         )
     if "stock" in names and "farside" in names:

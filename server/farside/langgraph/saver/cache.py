@@ -55,6 +55,10 @@ class Cache:
                 return Known(number)
         return entry.known
 
+    def holds(self, serde: SerializerProtocol, thread_id: str) -> bool:
+        """Whether anything is known of a thread."""
+        return (id(serde), thread_id) in self._entries
+
     def drop(self, thread_id: str) -> None:
         """Forget what is known of a thread."""
         for key in [key for key in self._entries if key[1] == thread_id]:

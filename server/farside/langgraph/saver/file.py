@@ -8,7 +8,9 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.schema import connect, prepare
@@ -22,8 +24,8 @@ _T = TypeVar("_T")
 class File:
     """Writes and reads a file from any thread and any event loop.
 
-    Reads have a connection and a thread of their own: they do not wait for a commit, except that of what was written to
-    the same thread before.
+    Reads have a connection of their own: they do not wait for a commit, except that of what was written to the same
+    thread before.
     """
 
     def __init__(self, path: str, cache: Cache) -> None:
@@ -41,10 +43,12 @@ class File:
         """Reads in the writer's transactions, whose contents nobody may remember before the commit."""
         self._reading = Tuples(reading, cache, self.lock)
         self._db = reading
+        self._turn = threading.Lock()
+        """Held while the connection is read from."""
         name = f"farside-saver {Path(path).name}"
         self.writer = Writer(writing, self.lock, name)
         self._reads = ThreadPoolExecutor(1, thread_name_prefix=f"{name} reads")
-        self._end = weakref.finalize(self, _end, self.writer, self._reads, reading.close)
+        self._end = weakref.finalize(self, _end, self.writer, self._reads, self._turn, reading.close)
 
     def close(self) -> None:
         """Finish what was submitted, and close the file."""
@@ -58,7 +62,11 @@ class File:
 
     async def awrite(self, thread_id: str, work: Callable[[Transaction], _T]) -> _T:
         """The same for an event loop. What was begun is finished, also if the caller is cancelled meanwhile."""
-        return await _whole(self.writer.submit(thread_id, work, asyncio.get_running_loop()))
+        return await self.writer.submit(thread_id, work, asyncio.get_running_loop())
+
+    def knows(self, serde: SerializerProtocol, thread_id: str) -> bool:
+        """Whether anything is known of a thread: it was read or written not long ago."""
+        return self.cache.holds(serde, thread_id)
 
     def change(self, thread_id: str, work: Callable[[Transaction, Tuples], None]) -> None:
         """Have a whole thread changed, after which nothing is known of it."""
@@ -85,20 +93,31 @@ class File:
         """Read, after all that was written to the thread, or to any thread for None."""
         if self.writer.busy(thread_id):
             self.write(thread_id or "", _nothing)
-        return self._submit(work).result()
+        return self._in_turn(work)
 
-    async def aread(self, thread_id: str | None, work: Callable[[Tuples], _T]) -> _T:
-        """The same for an event loop."""
+    async def aread(self, thread_id: str | None, work: Callable[[Tuples], _T], *, hot: bool = False) -> _T:
+        """The same for an event loop.
+
+        Args:
+            hot: whether what is read is likely to be in memory. It is read at once then if nobody else reads: for the
+                little that there is to do, handing it to another thread and back costs several times as much.
+        """
         if self.writer.busy(thread_id):
             await self.awrite(thread_id or "", _nothing)
-        return await asyncio.wrap_future(self._submit(work))
+        if hot and self._turn.acquire(blocking=False):
+            try:
+                return self._read(work)
+            finally:
+                self._turn.release()
+        return await asyncio.wrap_future(self._reads.submit(self._in_turn, work))
 
-    def _submit(self, work: Callable[[Tuples], _T]) -> Any:
-        if not self._end.alive:
-            raise RuntimeError("the saver is closed; open it again")
-        return self._reads.submit(self._read, work)
+    def _in_turn(self, work: Callable[[Tuples], _T]) -> _T:
+        with self._turn:
+            return self._read(work)
 
     def _read(self, work: Callable[[Tuples], _T]) -> _T:
+        if not self._end.alive:
+            raise RuntimeError("the saver is closed; open it again")
         self._db.execute("BEGIN")
         try:
             return work(self._reading)
@@ -110,18 +129,8 @@ def _nothing(transaction: Transaction) -> None:
     """What is done when it is about what was done before it."""
 
 
-def _end(writer: Writer, reads: ThreadPoolExecutor, close: Callable[[], None]) -> None:
+def _end(writer: Writer, reads: ThreadPoolExecutor, turn: threading.Lock, close: Callable[[], None]) -> None:
     writer.close()
     reads.shutdown()
-    close()
-
-
-async def _whole(future: asyncio.Future[_T]) -> _T:
-    """Wait for work that is carried out whatever happens to the caller, who is cancelled when it is done."""
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        await asyncio.wait([future])
-        if not future.cancelled():
-            future.exception()  # nobody else will look at it
-        raise
+    with turn:
+        close()

@@ -19,6 +19,11 @@ state_of: Callable[[BaseMessage], Any] = attrgetter("__dict__", "__pydantic_extr
 _PLAIN = frozenset({str, int, float, bool, bytes, type(None)})
 
 
+_EMPTY_DICT: dict[Any, Any] = {}
+_EMPTY_LIST: list[Any] = []
+"""What empty values are compared with: most messages have several, and each would cost memory and time."""
+
+
 class _OpaqueError(Exception):
     """A value that cannot be copied so that comparing tells whether it changed."""
 
@@ -66,9 +71,9 @@ def _copied(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if kind is dict:
-        return {key: _copied(each) for key, each in cast("dict[Any, Any]", value).items()}
+        return {key: _copied(each) for key, each in cast("dict[Any, Any]", value).items()} if value else _EMPTY_DICT
     if kind is list:
-        return [_copied(each) for each in cast("list[Any]", value)]
+        return [_copied(each) for each in cast("list[Any]", value)] if value else _EMPTY_LIST
     if kind is tuple:
         return tuple(_copied(each) for each in cast("tuple[Any, ...]", value))
     raise _OpaqueError

@@ -104,7 +104,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the newest of its namespace; None when there is none."""
-        return await (await self._afile()).aread(Place.of(config).thread_id, self._getting(config))
+        file, thread_id = await self._afile(), Place.of(config).thread_id
+        return await file.aread(thread_id, self._getting(config), hot=file.knows(self.serde, thread_id))
 
     def list(
         self,

@@ -20,6 +20,13 @@ _AT_ONCE = 256
 """How many pieces of work one transaction takes at most."""
 
 
+class _Promise(asyncio.Future[Any]):
+    """Of work that is carried out whatever happens to who awaits it: who is cancelled is so when it is done."""
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        return False
+
+
 class Job:
     """A piece of work, and who waits for it: a future of a thread's, or one of an event loop's."""
 
@@ -29,7 +36,7 @@ class Job:
         self.thread_id = thread_id
         self.work = work
         self.loop = loop
-        self.future: Any = Future[Any]() if loop is None else loop.create_future()
+        self.future: Any = Future[Any]() if loop is None else _Promise(loop=loop)
         self.result: Any = None
         self.error: BaseException | None = None
 

@@ -37,13 +37,19 @@ def fail(transaction: Transaction) -> None:
 
 @pytest.fixture
 def hold() -> Generator[Hold]:
-    """Keeps a saver's writer from starting on its next group until the event is set, or the test is over."""
+    """Keeps a saver's writer busy with this one piece of work until the event is set, or the test is over."""
     events: list[threading.Event] = []
 
     def hold(saver: SqliteSaver) -> threading.Event:
-        event = threading.Event()
+        begun, event = threading.Event(), threading.Event()
         events.append(event)
-        file_of(saver).writer.submit("held", lambda _: event.wait(), None)
+
+        def wait(_: Transaction) -> None:
+            begun.set()
+            event.wait()
+
+        file_of(saver).writer.submit("held", wait, None)
+        begun.wait()
         return event
 
     yield hold
@@ -150,6 +156,35 @@ async def test_a_read_sees_what_was_put_before_it_and_is_not_awaited(saver: Sqli
     may_go_on.set()
     assert messages_of(await reading) == messages_of(await listing) == history
     await writing
+
+
+async def test_what_is_in_memory_is_read_where_it_is_asked_for(saver: SqliteSaver) -> None:
+    await saver.aput(*put([message()]))
+    assert await reading_thread(saver, "t", hot=file_of(saver).knows(saver.serde, "t")) is threading.current_thread()
+    assert (
+        await reading_thread(saver, "u", hot=file_of(saver).knows(saver.serde, "u")) is not threading.current_thread()
+    )
+
+
+async def reading_thread(saver: SqliteSaver, thread_id: str, *, hot: bool) -> threading.Thread:
+    return await file_of(saver).aread(thread_id, lambda _: threading.current_thread(), hot=hot)
+
+
+async def test_a_read_does_not_hold_up_the_event_loop_while_another_thread_reads(saver: SqliteSaver) -> None:
+    history = [message()]
+    await saver.aput(*put(history))
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def slow(_: Any) -> bool:
+        begun.set()
+        return may_go_on.wait(10)
+
+    other = asyncio.ensure_future(asyncio.to_thread(file_of(saver).read, None, slow))
+    await asyncio.to_thread(begun.wait)
+    reading = asyncio.ensure_future(saver.aget_tuple(config()))
+    asyncio.get_running_loop().call_soon(may_go_on.set)
+    assert messages_of(await reading) == history
+    assert await other, "the loop was held up"
 
 
 def test_any_thread_may_use_either_interface(saver: SqliteSaver) -> None:
