@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +139,25 @@ async def test_f25_a_screenshot_reaches_the_model_as_an_image(make_app: Any, ope
         lambda event: event["method"] == "tools" and event["params"]["data"]["event"] == "tool-finished"
     )
     assert len(json.dumps(output["params"]["data"])) < 2_000
+
+
+async def test_f25_the_bytes_are_in_the_checkpoints_once(make_app: Any, open_page: Any, tmp_path: Path) -> None:
+    """Though the resumed pause, what the tool wrote, its message, and the next turn's have them."""
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(4 * 1024 * 1024)
+    path = tmp_path / "one.db"
+    model = Streaming(
+        script=lambda messages: AIMessage("seen") if messages[-1].type == "tool" else calling(call("shoot"))
+    )
+    app = make_app(create_agent(model, [tool(name="shoot")]), store=f"sqlite:///{path}")
+    page = await open_page(app, tools={"shoot": lambda: {"mime_type": "image/png", "data": picture}})
+    for text in ("Look", "Look again"):
+        await page.ended(await page.submit(text))
+
+    with sqlite3.connect(path) as db:
+        kept = db.execute("SELECT LENGTH(value) FROM farside_saver_large").fetchall()
+        rest = db.execute(
+            "SELECT checkpoint FROM farside_saver_checkpoints UNION ALL SELECT value FROM farside_saver_items"
+            " UNION ALL SELECT value FROM farside_saver_writes"
+        ).fetchall()
+    assert kept == [(len(picture),)]
+    assert sum(len(value) for [value] in rest) < 100_000

@@ -19,8 +19,9 @@ class _Entry:
 class Cache:
     """What is known of threads, of at most ``limit`` messages in all of them; the thread used longest ago goes first.
 
-    A thread without messages counts as one. Forgetting costs time, never correctness. What one serializer decoded is
-    not shown to another: they may differ in what they allow. Not safe for use by several threads at once.
+    A message with large values counts as several, a thread without messages as one. Forgetting costs time, never
+    correctness. What one serializer decoded is not shown to another: they may differ in what they allow. Not safe for
+    use by several threads at once.
     """
 
     def __init__(self, limit: int) -> None:
@@ -68,7 +69,7 @@ class Cache:
         """Count a thread's messages again, and forget threads until the limit is kept."""
         entry = self._entries.get((id(serde), thread_id))
         if entry is not None:
-            weight = max(1, len(entry.known))
+            weight = max(1, entry.known.weight)
             self._count += weight - entry.counted
             entry.counted = weight
         while self._count > self._limit:

@@ -6,11 +6,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.pages import Pages
+from farside.langgraph.saver.rows import Row, WriteRow
 from farside.langgraph.saver.schema import connect
 from farside.langgraph.saver.search import Condition
 from farside.langgraph.saver.stock import SCHEMA
@@ -39,7 +41,7 @@ def export(
             writing.execute(statement)
         for row in Pages(condition).all(tuples):
             kind, checkpoint = row.type, row.checkpoint
-            if row.lists is not None:
+            if row.lists is not None or row.large is not None:
                 kind, checkpoint = serde.dumps_typed(tuples.checkpoint(row, serde))
             writing.execute(
                 "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
@@ -49,8 +51,16 @@ def export(
             writing.executemany(
                 "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,"
                 " channel, type, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*row.key, *write) for write in tuples.writes(row)],
+                [(*row.key, *_whole(tuples, row, write, serde)) for write in tuples.writes(row)],
             )
             count += 1
         writing.execute("COMMIT")
     return count
+
+
+def _whole(tuples: Tuples, row: Row, write: WriteRow, serde: SerializerProtocol) -> tuple[Any, ...]:
+    """A write with its large values where they belong."""
+    if write.large is not None:
+        kind, value = serde.dumps_typed(tuples.value(row, write, serde))
+        write = write._replace(type=kind, value=value)
+    return write[:-1]

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
 
-Encoded = tuple[str, bytes]
-"""What a serializer made of a value: a type and its bytes."""
+from farside.langgraph.saver.large import Encoded
 
 Encode = Callable[[Any], Encoded]
 
@@ -18,6 +17,9 @@ state_of: Callable[[BaseMessage], Any] = attrgetter("__dict__", "__pydantic_extr
 
 _PLAIN = frozenset({str, int, float, bool, bytes, type(None)})
 
+
+_WEIGHT = 2_048
+"""About how many bytes a message of usual size takes in memory."""
 
 _EMPTY_DICT: dict[Any, Any] = {}
 _EMPTY_LIST: list[Any] = []
@@ -31,16 +33,18 @@ class _OpaqueError(Exception):
 class Item:
     """One message of a thread.
 
-    Its number is given by the transaction that stores it, and stays. A message whose state cannot be copied is compared
+    Its number is given by the transaction that stores it, and stays. ``weight``: how many messages of usual size take
+    as much memory. A message whose state cannot be copied is compared
     by its encoding instead, which is kept for that.
     """
 
-    __slots__ = ("encoded", "message", "seq", "state")
+    __slots__ = ("encoded", "message", "seq", "state", "weight")
 
     def __init__(self, message: BaseMessage, encoded: Encoded, seq: int | None = None) -> None:
         self.message = message
         self.state = _frozen(message)
         self.encoded: Encoded | None = encoded
+        self.weight = 1 + sum(map(len, encoded.values.values())) // _WEIGHT
         self.seq: int | None = None
         if seq is not None:
             self.stored(seq)

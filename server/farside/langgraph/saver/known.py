@@ -69,11 +69,10 @@ class Known:
     lines: dict[Channel, Line] = field(default_factory=dict[Channel, Line])
     written: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
     """By checkpoint: the channels that its tasks were seen to write."""
+    weight: int = 0
+    """That of all messages that are in here."""
     outdated: bool = False
     """Whether the thread has another number by now."""
-
-    def __len__(self) -> int:
-        return len(self.by_id)
 
     # --- writing ---
 
@@ -157,7 +156,7 @@ class Known:
             item = self.by_seq.get(seq)
             if item is None:
                 item = self.by_seq[seq] = loaded[seq]
-                self.by_id[id(item.message)] = item
+                self._keep(item)
             items.append(item)
         messages = [item.message for item in items]
         self._draw(where, Line(messages, [item.state for item in items], ranges, []))
@@ -167,6 +166,7 @@ class Known:
         """The message is not what was stored: it is a new one from now on."""
         if self.by_id.get(id(item.message)) is item:
             del self.by_id[id(item.message)]
+            self.weight -= item.weight
         if item.seq is not None and self.by_seq.get(item.seq) is item:
             del self.by_seq[item.seq]
         self.lines.clear()
@@ -191,8 +191,13 @@ class Known:
         """The item of a message; a new one unless it is known; None if it is no message."""
         item = self.by_id.get(id(message))
         if item is None and isinstance(message, BaseMessage):
-            item = self.by_id[id(message)] = Item(message, encode(message))
+            item = Item(message, encode(message))
+            self._keep(item)
         return item
+
+    def _keep(self, item: Item) -> None:
+        self.by_id[id(item.message)] = item
+        self.weight += item.weight
 
     def _split_anew(self, where: Channel, messages: list[Any], encode: Encode, *, wary: bool) -> Split | None:
         watched = messages if wary else messages[-_WATCHED:]

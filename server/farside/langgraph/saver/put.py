@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
@@ -18,7 +19,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from farside.langgraph.saver.items import Item
+from farside.langgraph.saver import large
+from farside.langgraph.saver.items import Encode, Item
 from farside.langgraph.saver.known import Known, Split
 from farside.langgraph.saver.place import Place
 from farside.langgraph.saver.ranges import StoredList, dump
@@ -35,7 +37,9 @@ class Put:
     known: Known
     lists: dict[str, tuple[bool, Split]]
     """By channel: whether it holds LangGraph's delta snapshot, and the messages."""
-    serde: SerializerProtocol
+    large: Mapping[str, bytes]
+    """The large values of the row."""
+    encode: Encode
 
     def __call__(self, transaction: Transaction) -> None:
         thread_id = self.row.thread_id
@@ -48,10 +52,11 @@ class Put:
             channel: StoredList("snapshot" if delta else "list", transaction.store(thread_id, known, split))
             for channel, (delta, split) in lists.items()
         }
+        transaction.store_large(thread_id, self.large)
         put(transaction, self.row._replace(lists=dump(stored)))
 
     def _anew(self, split: Split) -> Split:
-        items = [Item(message, self.serde.dumps_typed(message)) for message in split.messages]
+        items = [Item(message, self.encode(message)) for message in split.messages]
         return Split(split.messages, (), items)
 
 
@@ -72,6 +77,7 @@ def take_checkpoint(
             its messages may have changed in place: with durability "exit", for example, only the end is seen.
     """
     place = Place.of(config)
+    encode = partial(large.encode, serde)
     values = dict(checkpoint.get("channel_values") or {})
     seen = known.written.get((place.checkpoint_ns, place.checkpoint_id or ""), set())
     lists: dict[str, tuple[bool, Split]] = {}
@@ -80,25 +86,28 @@ def take_checkpoint(
         messages = cast("list[Any]", value.value if delta else value)
         if type(messages) is list and messages and isinstance(messages[0], BaseMessage):
             wary = channel in new_versions and channel not in seen
-            split = known.split((place.checkpoint_ns, channel), messages, serde.dumps_typed, wary=wary)
+            split = known.split((place.checkpoint_ns, channel), messages, encode, wary=wary)
             if split is not None:
                 lists[channel] = delta, split
     for channel in lists:
         values[channel] = None
-    kind, encoded = serde.dumps_typed({**checkpoint, "channel_values": values})
+    kind, encoded, digests, contents = encode({**checkpoint, "channel_values": values})
     described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-    row = Row(*place[:2], checkpoint["id"], place.checkpoint_id, kind, encoded, described, None, None)
-    return Put(row, known, lists, serde)
+    row = Row(*place[:2], checkpoint["id"], place.checkpoint_id, kind, encoded, described, None, digests, None)
+    return Put(row, known, lists, contents, encode)
 
 
 @dataclass(frozen=True, slots=True)
 class PutWrites:
     """What a task wrote. Calling it stores it."""
 
+    thread_id: str
     rows: Sequence[tuple[Any, ...]]
+    large: Mapping[str, bytes]
     replacing: bool
 
     def __call__(self, transaction: Transaction) -> None:
+        transaction.store_large(self.thread_id, self.large)
         put_writes(transaction, self.rows, replacing=self.replacing)
 
 
@@ -106,8 +115,11 @@ def take_writes(
     serde: SerializerProtocol, place: Place, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
 ) -> PutWrites:
     """Encode what a task wrote. How it ended replaces what was stored of that; its other writes are stored once."""
-    rows = [
-        (*place, task_id, task_path, WRITES_IDX_MAP.get(channel, index), channel, *serde.dumps_typed(value))
-        for index, (channel, value) in enumerate(writes)
-    ]
-    return PutWrites(rows, all(channel in WRITES_IDX_MAP for channel, _ in writes))
+    rows: list[tuple[Any, ...]] = []
+    contents: dict[str, bytes] = {}
+    for index, (channel, value) in enumerate(writes):
+        encoded = large.encode(serde, value)
+        number = WRITES_IDX_MAP.get(channel, index)
+        rows.append((*place, task_id, task_path, number, channel, *encoded[:3]))
+        contents.update(encoded.values)
+    return PutWrites(place.thread_id, rows, contents, all(channel in WRITES_IDX_MAP for channel, _ in writes))

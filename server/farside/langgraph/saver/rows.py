@@ -12,7 +12,10 @@ Key = tuple[str, str, str]
 
 
 class Row(NamedTuple):
-    """A checkpoint as it is stored. ``lists`` and ``number``: where its messages are; None in a stock row."""
+    """A checkpoint as it is stored.
+
+    ``lists`` and ``number``: where its messages are; ``large``: the digests of its large values. None in a stock row.
+    """
 
     thread_id: str
     checkpoint_ns: str
@@ -22,6 +25,7 @@ class Row(NamedTuple):
     checkpoint: bytes
     metadata: bytes | str | None
     lists: str | None
+    large: str | None
     number: int | None
 
     @property
@@ -38,14 +42,15 @@ class WriteRow(NamedTuple):
     channel: str
     type: str
     value: bytes
+    large: str | None
 
 
 def put(transaction: Transaction, row: Row) -> None:
     """Store a checkpoint in place of an older one of the same id."""
     transaction.db.execute(
         "INSERT OR REPLACE INTO farside_saver_checkpoints (thread_id, checkpoint_ns, checkpoint_id,"
-        " parent_checkpoint_id, type, checkpoint, metadata, lists) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        row[:8],
+        " parent_checkpoint_id, type, checkpoint, metadata, lists, large) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row[:9],
     )
 
 
@@ -58,6 +63,6 @@ def put_writes(transaction: Transaction, rows: Iterable[tuple[Any, ...]], *, rep
     verb = "REPLACE" if replacing else "IGNORE"
     transaction.db.executemany(
         f"INSERT OR {verb} INTO farside_saver_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "  # noqa: S608
-        "task_path, idx, channel, type, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "task_path, idx, channel, type, value, large) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )

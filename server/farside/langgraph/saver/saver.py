@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from farside.langgraph.saver import threads
 from farside.langgraph.saver.delta import delta_history
 from farside.langgraph.saver.export import export
 from farside.langgraph.saver.file import File
+from farside.langgraph.saver.large import encode
 from farside.langgraph.saver.pages import Pages
 from farside.langgraph.saver.place import Place
 from farside.langgraph.saver.put import Put, PutWrites, take_checkpoint, take_writes
@@ -41,6 +43,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
 
     Each message of a channel that holds a list of messages is stored once; a checkpoint holds ranges in its place. The
     messages in use are kept in memory, and known by identity: a graph that goes on with a list costs what it added.
+    Texts and bytes from 16 KiB on are stored once a thread: a picture costs its bytes, not those of its base64 in every
+    checkpoint and write that has it.
     Everything that was put is on disk when the call returns (``synchronous=FULL``); what many threads put at the same
     time goes into one commit.
 
@@ -54,7 +58,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
     Args:
         path: the file; it is made when it is not there. farside's own store may be in the same one.
         serde: encodes and decodes; LangGraph's ``JsonPlusSerializer`` by default.
-        cache_messages: how many decoded messages of all threads to keep in memory, at about 2 kB each.
+        cache_messages: how many decoded messages of all threads to keep in memory, at about 2 kB each;
+            larger ones count as several.
     """
 
     def __init__(
@@ -323,7 +328,7 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         place = Place.of(config)
         with file.lock:
             known = file.cache.known(self.serde, place.thread_id)
-            known.written_to((place.checkpoint_ns, place.checkpoint_id or ""), writes, self.serde.dumps_typed)
+            known.written_to((place.checkpoint_ns, place.checkpoint_id or ""), writes, partial(encode, self.serde))
             file.cache.trim(self.serde, place.thread_id)
         return take_writes(self.serde, place, writes, task_id, task_path)
 

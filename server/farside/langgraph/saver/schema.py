@@ -46,6 +46,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
         ) WITHOUT ROWID""",
     ),
+    (
+        # What is large is stored once a thread, by its digest. In its place ``large`` is a JSON array of digests.
+        """CREATE TABLE farside_saver_large (
+            thread_id TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            value BLOB NOT NULL,
+            PRIMARY KEY (thread_id, digest)
+        )""",
+        "ALTER TABLE farside_saver_items ADD COLUMN large TEXT",
+        "ALTER TABLE farside_saver_checkpoints ADD COLUMN large TEXT",
+        "ALTER TABLE farside_saver_writes ADD COLUMN large TEXT",
+    ),
 )
 """Version n is reached by carrying out the first n entries in order. An entry that was ever released never changes."""
 

@@ -66,7 +66,7 @@ def _dropping(thread_id: str, keys: Sequence[Key]) -> Work:
 
 def _delete(transaction: Transaction, thread_id: str) -> None:
     db = transaction.db
-    tables = ["farside_saver_checkpoints", "farside_saver_writes"]
+    tables = ["farside_saver_checkpoints", "farside_saver_writes", "farside_saver_large"]
     if StockTables.found(db) is not None:
         tables += ["checkpoints", "writes"]
     for table in tables:
@@ -85,8 +85,14 @@ def _copy(transaction: Transaction, tuples: Tuples, source: str, target: str) ->
     number, _ = transaction.thread(source)
     copied, free = transaction.thread(target)
     db.execute(
-        "INSERT INTO farside_saver_items SELECT ?, seq + ?, type, value FROM farside_saver_items WHERE number = ?",
+        "INSERT INTO farside_saver_items"
+        " SELECT ?, seq + ?, type, value, large FROM farside_saver_items WHERE number = ?",
         (copied, free, number),
+    )
+    db.execute(
+        "INSERT OR IGNORE INTO farside_saver_large"
+        " SELECT ?, digest, value FROM farside_saver_large WHERE thread_id = ?",
+        (target, source),
     )
     transaction.forget(target)
     for row in rows:
@@ -138,7 +144,7 @@ def _needed(row: Row, by_key: dict[Key, Row], tuples: Tuples, serde: SerializerP
 
 
 def _collect(transaction: Transaction, rows: Iterable[Row], thread_id: str) -> None:
-    """Give the thread a new number, under which it has only the messages that its checkpoints hold."""
+    """Give the thread a new number, under which it has only what its checkpoints hold."""
     db = transaction.db
     held = {seq for row in rows for stored in load(row.lists).values() for seq in spread(stored.ranges)}
     number, _ = transaction.thread(thread_id)
@@ -152,3 +158,12 @@ def _collect(transaction: Transaction, rows: Iterable[Row], thread_id: str) -> N
         )
         transaction.forget(thread_id)
     db.execute("DELETE FROM farside_saver_items WHERE number = ?", (number,))
+    db.execute(
+        "DELETE FROM farside_saver_large WHERE thread_id = ?1 AND digest NOT IN (SELECT each.value FROM ("
+        "SELECT large FROM farside_saver_checkpoints WHERE thread_id = ?1"
+        " UNION SELECT large FROM farside_saver_writes WHERE thread_id = ?1"
+        " UNION SELECT large FROM farside_saver_items"
+        " WHERE number = (SELECT number FROM farside_saver_threads WHERE thread_id = ?1)"
+        ") AS held, json_each(held.large) AS each)",
+        (thread_id,),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from farside.langgraph.saver.items import Item
 from farside.langgraph.saver.known import Known, Split
@@ -36,7 +36,8 @@ class Transaction:
         number, free = self.thread(thread_id)
         _, _, seqs = self._stored.setdefault((id(known), number), (known, number, {}))
         listed: list[int] = []
-        rows: list[tuple[int, int, str, bytes]] = []
+        rows: list[tuple[int, int, str, bytes, str | None]] = []
+        large: dict[str, bytes] = {}
         for item in split.rest:
             seq = item.seq if item.seq is not None else seqs.get(item)
             if seq is None:
@@ -44,12 +45,22 @@ class Transaction:
                     raise RuntimeError("expected the bytes of a message that is not stored yet")
                 seq = seqs[item] = free
                 free += 1
-                rows.append((number, seq, *item.encoded))
+                rows.append((number, seq, *item.encoded[:3]))
+                large.update(item.encoded.values)
             listed.append(seq)
         if rows:
-            self.db.executemany("INSERT INTO farside_saver_items VALUES (?, ?, ?, ?)", rows)
+            self.db.executemany("INSERT INTO farside_saver_items VALUES (?, ?, ?, ?, ?)", rows)
+            self.store_large(thread_id, large)
             self._threads[thread_id] = (number, free)
         return joined(listed, split.ranges)
+
+    def store_large(self, thread_id: str, values: Mapping[str, bytes]) -> None:
+        """Store large values of a thread by their digests, those that it does not have."""
+        if values:
+            self.db.executemany(
+                "INSERT OR IGNORE INTO farside_saver_large (thread_id, digest, value) VALUES (?, ?, ?)",
+                [(thread_id, digest, value) for digest, value in values.items()],
+            )
 
     def forget(self, thread_id: str) -> None:
         """The thread's number, or its items, have been changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.items import Item
 from farside.langgraph.saver.known import Channel
+from farside.langgraph.saver.large import Encoded, decode
 from farside.langgraph.saver.place import Place
 from farside.langgraph.saver.ranges import Ranges, joined, load
 from farside.langgraph.saver.rows import Row, WriteRow
@@ -24,11 +25,11 @@ from farside.langgraph.saver.stock import StockTables
 
 _COLUMNS = "c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, c.type, c.checkpoint, c.metadata"
 _OURS = (
-    f"SELECT {_COLUMNS}, c.lists, (SELECT t.number FROM farside_saver_threads AS t "  # noqa: S608 - constants only
+    f"SELECT {_COLUMNS}, c.lists, c.large, (SELECT t.number FROM farside_saver_threads AS t "  # noqa: S608 - constants only
     "WHERE t.thread_id = c.thread_id) FROM farside_saver_checkpoints AS c WHERE "
 )
 _STOCK = (
-    f"SELECT {_COLUMNS}, NULL, NULL FROM checkpoints AS c WHERE NOT EXISTS ("  # noqa: S608 - constants only
+    f"SELECT {_COLUMNS}, NULL, NULL, NULL FROM checkpoints AS c WHERE NOT EXISTS ("  # noqa: S608 - constants only
     "SELECT 1 FROM farside_saver_checkpoints AS o WHERE o.thread_id = c.thread_id "
     "AND o.checkpoint_ns = c.checkpoint_ns AND o.checkpoint_id = c.checkpoint_id) AND "
 )
@@ -72,11 +73,11 @@ class Tuples:
         number is below 0) as it was stored last.
         """
         columns = "task_id, task_path, idx, channel, type, value"
-        ours = self._db.execute(f"SELECT {columns} FROM farside_saver_writes {_WRITES}", row.key)  # noqa: S608
+        ours = self._db.execute(f"SELECT {columns}, large FROM farside_saver_writes {_WRITES}", row.key)  # noqa: S608
         written = {(write.task_id, write.idx): write for write in (WriteRow(*each) for each in ours)}
         if self._stock is not None:
             columns = columns.replace("task_path", self._stock.path)
-            for each in self._db.execute(f"SELECT {columns} FROM writes {_WRITES}", row.key):  # noqa: S608
+            for each in self._db.execute(f"SELECT {columns}, NULL FROM writes {_WRITES}", row.key):  # noqa: S608
                 write = WriteRow(*each)
                 if write.idx >= 0 or (write.task_id, write.idx) not in written:
                     written[write.task_id, write.idx] = write
@@ -84,11 +85,15 @@ class Tuples:
 
     def pending(self, row: Row, serde: SerializerProtocol) -> list[PendingWrite]:
         """The same, decoded."""
-        return [(each.task_id, each.channel, serde.loads_typed((each.type, each.value))) for each in self.writes(row)]
+        return [(each.task_id, each.channel, self.value(row, each, serde)) for each in self.writes(row)]
+
+    def value(self, row: Row, write: WriteRow, serde: SerializerProtocol) -> Any:
+        """What was written."""
+        return decode(serde, write.type, write.value, self._large(row, write.large))
 
     def checkpoint(self, row: Row, serde: SerializerProtocol) -> Checkpoint:
         """The checkpoint of a row, with its lists."""
-        checkpoint: Checkpoint = serde.loads_typed((row.type, row.checkpoint))
+        checkpoint: Checkpoint = decode(serde, row.type, row.checkpoint, self._large(row, row.large))
         for channel, stored in load(row.lists).items():
             messages = self._messages(row, (row.checkpoint_ns, channel), stored.ranges, serde)
             value: Any = messages if stored.kind == "list" else DeltaSnapshot(messages)
@@ -132,15 +137,39 @@ class Tuples:
         Raises:
             RuntimeError: one of them is not in the file.
         """
-        query = "SELECT seq, type, value FROM farside_saver_items WHERE number = ? AND seq >= ? AND seq < ?"
+        query = "SELECT seq, type, value, large FROM farside_saver_items WHERE number = ? AND seq >= ? AND seq < ?"
         runs = joined(sorted(seqs))
         found = chain.from_iterable(self._db.execute(query, (row.number, start, stop)) for start, stop in runs)
         left = set(seqs)
-        for seq, kind, value in found:
+        for seq, kind, value, digests in found:
             left.discard(seq)
-            yield Item(serde.loads_typed((kind, value)), (kind, value), seq)
+            values = self._large(row, digests)
+            yield Item(decode(serde, kind, value, values), Encoded(kind, value, digests, values), seq)
         if left:
-            raise RuntimeError(
-                f"thread {row.thread_id!r}, checkpoint {row.checkpoint_id}: expected the messages {sorted(left)} in "
-                "the file, they are not there; it was changed by another program"
-            )
+            raise _lacking(row, f"messages {sorted(left)}")
+
+    # --- large values ---
+
+    def _large(self, row: Row, digests: str | None) -> Mapping[str, bytes]:
+        """Large values of a checkpoint's thread, by digest.
+
+        Raises:
+            RuntimeError: one of them is not in the file.
+        """
+        if digests is None:
+            return {}
+        query = (
+            "SELECT digest, value FROM farside_saver_large WHERE thread_id = ?"
+            " AND digest IN (SELECT value FROM json_each(?))"
+        )
+        found: dict[str, bytes] = dict(self._db.execute(query, (row.thread_id, digests)).fetchall())
+        if left := sorted(set(json.loads(digests)) - found.keys()):
+            raise _lacking(row, f"large values {left}")
+        return found
+
+
+def _lacking(row: Row, what: str) -> RuntimeError:
+    return RuntimeError(
+        f"thread {row.thread_id!r}, checkpoint {row.checkpoint_id}: expected the {what} in the file, they are not "
+        "there; it was changed by another program"
+    )

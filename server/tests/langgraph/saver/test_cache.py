@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from farside.langgraph import SqliteSaver
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.known import Known
+from farside.langgraph.saver.large import encode
 from server.tests.langgraph.saver.made import config, message, messages_of, put
 
 SERDE = JsonPlusSerializer()
 
 
 def filled(known: Known, count: int) -> None:
-    known.split(("", "messages"), [message() for _ in range(count)], SERDE.dumps_typed, wary=False)
+    known.split(("", "messages"), [message() for _ in range(count)], partial(encode, SERDE), wary=False)
 
 
 def test_the_thread_that_was_used_longest_ago_is_forgotten_first() -> None:
@@ -27,7 +29,7 @@ def test_the_thread_that_was_used_longest_ago_is_forgotten_first() -> None:
         filled(cache.known(SERDE, thread_id), 3)
         cache.trim(SERDE, thread_id)
     assert len(cache) == 9
-    assert [len(cache.known(SERDE, thread_id)) for thread_id in ("a", "b", "c")] == [6, 0, 3]
+    assert [cache.known(SERDE, thread_id).weight for thread_id in ("a", "b", "c")] == [6, 0, 3]
 
 
 def test_a_thread_that_is_too_long_is_not_kept() -> None:
@@ -35,13 +37,13 @@ def test_a_thread_that_is_too_long_is_not_kept() -> None:
     filled(cache.known(SERDE, "a"), 11)
     cache.trim(SERDE, "a")
     assert len(cache) == 0
-    assert len(cache.known(SERDE, "a")) == 0
+    assert cache.known(SERDE, "a").weight == 0
 
 
 def test_what_one_serializer_decoded_is_not_shown_to_another() -> None:
     cache = Cache(10)
     filled(cache.known(SERDE, "a"), 3)
-    assert len(cache.known(JsonPlusSerializer(), "a")) == 0
+    assert cache.known(JsonPlusSerializer(), "a").weight == 0
 
 
 def test_an_older_incarnation_of_a_thread_is_forgotten_and_a_newer_one_left_alone() -> None:
@@ -49,9 +51,17 @@ def test_an_older_incarnation_of_a_thread_is_forgotten_and_a_newer_one_left_alon
     known = cache.known(SERDE, "a", 5)
     filled(known, 3)
     assert cache.known(SERDE, "a", 5) is known
-    assert len(cache.known(SERDE, "a", 4)) == 0
+    assert cache.known(SERDE, "a", 4).weight == 0
     assert cache.known(SERDE, "a", 5) is known
-    assert len(cache.known(SERDE, "a", 6)) == 0
+    assert cache.known(SERDE, "a", 6).weight == 0
+
+
+def test_a_message_that_changed_is_not_counted_twice() -> None:
+    known, history = Known(), [message(), message()]
+    for text in ("one", "two"):
+        history[-1].content = text
+        known.split(("", "messages"), history, partial(encode, SERDE), wary=False)
+    assert known.weight == 2
 
 
 async def test_forgetting_while_writes_are_under_way(path: Path) -> None:

@@ -204,7 +204,7 @@ async def test_a_file_of_a_newer_version_is_refused(path: Path) -> None:
     async with aiosqlite.connect(path) as db:
         await db.execute("INSERT INTO farside_saver_schema VALUES (99)")
         await db.commit()
-    with pytest.raises(RuntimeError, match="schema version 99, this farside knows 1; upgrade farside"):
+    with pytest.raises(RuntimeError, match="schema version 99, this farside knows 2; upgrade farside"):
         SqliteSaver(path).open()
 
 
