@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from farside.core.model import Call, JournalEntry, ToolResult
-from farside.core.ports import Bus
+from farside.core.ports import Bus, Clock
+from farside.engine.insist import insist
 from farside.engine.thread import LiveRun, LiveThread
 
 
@@ -18,6 +19,7 @@ class RunDesk:
         thread: LiveThread,
         run: LiveRun,
         bus: Bus,
+        clock: Clock,
         journal: Mapping[str, JournalEntry],
         calls: Mapping[str, Call],
     ) -> None:
@@ -26,9 +28,11 @@ class RunDesk:
         self._thread = thread
         self._run = run
         self._bus = bus
+        self._clock = clock
 
     async def record(self, entry: JournalEntry) -> None:
-        await self._thread.log.commit([entry])
+        # The run must not fail because the store does: what it has done so far would be done again.
+        await insist(self._clock, f"run {self._run.run.id}", lambda: self._thread.log.commit([entry]))
 
     def record_soon(self, entry: JournalEntry) -> None:
         self._thread.log.write_soon(entry)

@@ -158,7 +158,7 @@ class Legs:
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
         # A copy of the input: what the agent does to it must not change what is stored.
         leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
-        return leg, RunDesk(live, active, self._engine.bus, journal, calls)
+        return leg, RunDesk(live, active, self._engine.bus, self._engine.clock, journal, calls)
 
     async def _recollect(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
         """The run goes on: what it has done so far counts, and a message that was being written when its process died
@@ -212,7 +212,7 @@ class Legs:
             answers = await self._settled(live, run.id)
             runtime = self._engine.runtime(run.agent)
             journal = await self._journal(live, run) if runtime.replays else {}
-            desk = RunDesk(live, active, self._engine.bus, journal, {})
+            desk = RunDesk(live, active, self._engine.bus, self._engine.clock, journal, {})
             await runtime.abandon(live.id, run.id, reason, answers, deepcopy(run.input), said, desk)
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)

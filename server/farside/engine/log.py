@@ -201,7 +201,7 @@ class ThreadLog:
     async def _store_with(self, writes: Iterable[Write], events: Iterable[Event], *, rest: bool = False) -> None:
         """Under the lock: one transaction with everything that waits, and a reservation of seqs when it runs low."""
         batch, self._waiting = self._waiting, []
-        rows: list[Write] = [*writes, *batch, *events]
+        rows: list[Write] = [*batch, *writes, *events]
         thread = self.thread
         if rest:
             thread = replace(thread, reserved_seq=self._seq)

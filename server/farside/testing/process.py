@@ -11,7 +11,7 @@ from pathlib import Path
 _SERVE = """
 import socket, sys, uvicorn
 from farside.asgi import server_options
-listening = socket.socket()
+listening = socket.socket(proto=socket.IPPROTO_TCP)
 listening.bind(("127.0.0.1", 0))
 listening.listen()
 print(listening.getsockname()[1], flush=True)

@@ -32,7 +32,7 @@ async def serve(app: Any) -> AsyncGenerator[str]:
     Raises RuntimeError when the app does not start.
     """
     options: dict[str, Any] = {**server_options(), "loop": "none", "log_level": "warning"}
-    with socket.socket() as bound:
+    with socket.socket(proto=socket.IPPROTO_TCP) as bound:  # named so that asyncio turns Nagle off
         bound.bind(("127.0.0.1", 0))
         server = _Server(uvicorn.Config(app, **options))
         serving = asyncio.create_task(server.serve([bound]))

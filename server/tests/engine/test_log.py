@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from farside import Limits, tool
+from farside.core.model import JournalEntry
 from server.tests.agents import echo, guide
 
 
@@ -151,3 +152,16 @@ async def test_a_thread_is_let_go_when_its_run_ends_after_everybody_left(make_ap
 
     assert (await engine.store.run("thread-1", run_id)).status == "completed"
     assert engine.threads._entries == {}
+
+
+async def test_what_waits_is_stored_before_what_is_committed_next(make_app, open_page):
+    """A history has its messages in the order in which they are stored."""
+    app = make_app(echo)
+    page = await open_page(app)
+    await page.ask("hi")
+    engine = await app.engine()
+    first, second = (JournalEntry("thread-1", "run-1", name, "message", "", name) for name in ("first", "second"))
+    async with engine.threads.using("thread-1") as live:
+        live.log.write_soon(first)
+        await live.log.commit([second])
+        assert list(await live.log.history()) == [first, second]

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from farside import Farside, FarsideError
-from farside.core.model import Call, Run
+from farside.core.model import Call, JournalEntry, Run
 from farside.stores.memory import MemoryStore
 from farside.testing import FakeBrowser, LinkClosed, MemoryLink
 from server.tests.agents import echo, guide, locate
@@ -92,6 +92,24 @@ async def test_a_run_whose_end_cannot_be_stored_ends_later(make_app, open_page, 
 
     assert (await page.ended(run_id))["event"] == "completed"
     assert await page.ask("again") == "You said again."
+
+
+async def test_a_step_that_cannot_be_stored_at_once_is_done_once(make_app, open_page, store, clock):
+    done = []
+
+    async def agent(turn, value):
+        await turn.step(done.append, turn.text)
+        await turn.say("done")
+
+    page = await open_page(make_app(agent))
+    store.fail_commits(lambda write: isinstance(write, JournalEntry), times=2)
+    run_id = await page.submit("hi")
+    for pause in (500, 1000):
+        await clock.somebody_waits(pause)
+        clock.advance(pause)
+
+    assert (await page.ended(run_id))["event"] == "completed"
+    assert (done, page.texts()) == (["hi"], ["done"])
 
 
 async def test_a_stop_that_cannot_be_stored_changes_nothing(make_app, open_page, store):
