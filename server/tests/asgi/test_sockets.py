@@ -57,7 +57,39 @@ async def test_ok_and_state_over_http(make_app):
     assert (state["next"], state["tasks"]) == ([], [])
 
 
+async def test_a_run_is_stopped_over_http(make_app):
+    """As the official hooks stop it; twice does nothing."""
+    async with (
+        serve(make_app(guide)) as address,
+        httpx.AsyncClient(base_url=f"http://{address}") as http,
+        SocketLink.open(f"ws://{address}", "thread-1") as link,
+        FakeBrowser(link, agent="assistant") as page,
+    ):
+        run_id = await page.submit("Where am I?")
+        await page.until(lambda event: event["method"] == "calls")
+        for _ in range(2):
+            stopped = await http.post(f"/threads/thread-1/runs/{run_id}/cancel?wait=0&action=interrupt")
+            assert (stopped.status_code, stopped.content) == (204, b"")
+        assert (await page.ended(run_id))["code"] == "cancelled"
+        unknown = await http.post("/threads/thread-1/runs/no-run/cancel")
+        assert (unknown.status_code, unknown.json()["error"]) == (404, "no_such_run")
+
+
+@pytest.mark.parametrize("path", ["/runs/stream", "/threads/thread-1/runs/wait", "/assistants/search", "/nothing"])
+async def test_what_is_not_served_says_so(make_app, path):
+    async with serve(make_app(guide)) as address, httpx.AsyncClient(base_url=f"http://{address}") as http:
+        unknown = await http.post(path, json={})
+    assert unknown.status_code == 404
+    assert unknown.json()["error"] == "not_found"
+    assert f"got POST {path}" in unknown.json()["message"]
+
+
 async def test_a_bad_thread_id_is_refused_with_a_reason(make_app):
+    async with serve(make_app(guide)) as address, httpx.AsyncClient(base_url=f"http://{address}") as http:
+        for asked in (http.get("/threads/a%20b/state"), http.post("/threads/a%20b/runs/one/cancel")):
+            refused = await asked
+            assert (refused.status_code, refused.json()["error"]) == (400, "invalid_argument")
+            assert "thread id" in refused.json()["message"]
     async with (
         serve(make_app(guide)) as address,
         connect(f"ws://{address}/threads/a%20b/stream/events", proxy=None) as socket,

@@ -1,0 +1,82 @@
+"""The routes of a farside app, relative to where it is mounted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from farside.asgi.answers import answer, refusal
+from farside.asgi.sockets import Socket
+from farside.asgi.thread_id import checked
+from farside.engine import Engine
+from farside.errors import FarsideError
+
+EngineSource = Callable[[], Awaitable[Engine]]
+"""Gives the engine, started."""
+
+_Endpoint = Callable[[Engine, Request], Awaitable[Response]]
+
+
+def routes(engine: EngineSource) -> list[BaseRoute]:
+    """The routes of an app.
+
+    Paths, bodies and status codes are those that the official clients use. Whatever else they may ask a LangGraph
+    server for is answered 404 with a sentence.
+    """
+
+    def served(endpoint: _Endpoint) -> Callable[[Request], Awaitable[Response]]:
+        async def serve(request: Request) -> Response:
+            try:
+                return await endpoint(await engine(), request)
+            except FarsideError as error:
+                return refusal(error)
+
+        return serve
+
+    async def stream(socket: WebSocket) -> None:
+        await Socket(socket).serve(await engine())
+
+    return [
+        Route("/ok", served(_ok)),
+        Route("/threads/{thread_id}/state", served(_state)),
+        Route("/threads/{thread_id}/runs/{run_id}/cancel", served(_cancel), methods=["POST"]),
+        WebSocketRoute("/threads/{thread_id}/stream/events", stream),
+        Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
+    ]
+
+
+async def _ok(engine: Engine, request: Request) -> Response:
+    return answer({"ok": True})
+
+
+async def _state(engine: Engine, request: Request) -> Response:
+    """The thread as a hook wants it when it is mounted.
+
+    While something is pending there is no ``tasks``: a hook would take the interrupts in it for its own, and execute
+    them in every tab.
+    """
+    found = await engine.state(checked(request.path_params["thread_id"]))
+    body = {"values": found.state.values, "next": list(found.state.next)}
+    if not found.state.next:
+        body["tasks"] = []
+    if found.state.checkpoint_id is not None:
+        body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
+    return answer(body)
+
+
+async def _cancel(engine: Engine, request: Request) -> Response:
+    """What a hook's ``stop()`` asks for. A run that has ended stays as it is."""
+    await engine.runs.cancel(checked(request.path_params["thread_id"]), request.path_params["run_id"])
+    return Response(status_code=204)
+
+
+async def _nothing_here(request: Request) -> Response:
+    message = (
+        f"expected a path that farside serves, got {request.method} {request.url.path}; there are runs by the commands "
+        "of a thread's stream only, and agents by their names: no /runs/stream, /runs/wait, /assistants, /crons"
+    )
+    return refusal(FarsideError("not_found", message))
