@@ -6,11 +6,12 @@ import asyncio
 import inspect
 import sys
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Router
 
 from farside.asgi import routes
@@ -50,13 +51,15 @@ class Farside:
             run is entered, so also after a restart and, for a graph, after a pause.
         settings: leases, pings, the default timeout of calls.
         limits: how large a message may be.
+        allowed_origins: which pages of other origins may use the HTTP routes, for example ``["https://app.example"]``,
+            or ``["*"]`` for all. Pages of the app's own origin always may.
         clock, new_id: time and ids, for tests.
 
     A server that runs the ASGI lifespan starts it at once, which resumes what a crash interrupted. Mounted apps get no
     lifespan from Starlette: pass :meth:`lifespan` to the outer app, or the first request starts it.
 
     Raises:
-        ValueError: an agent, or the store's address, is none of these; says what was expected.
+        ValueError: an agent, the store's address or the origins are none of these; says what was expected.
     """
 
     def __init__(
@@ -67,11 +70,14 @@ class Farside:
         context: Any = None,
         settings: Settings | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        allowed_origins: Sequence[str] = (),
         clock: Clock | None = None,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
         if not agents:
             raise ValueError("expected at least one agent, {'name': graph, Pydantic AI agent or async function}")
+        if isinstance(allowed_origins, str):
+            raise ValueError(f"expected a list of origins, got {allowed_origins!r}; write [{allowed_origins!r}]")
         self._store, self._file = _store(store)
         self._agents = {name: (_kind(name, agent), agent) for name, agent in agents.items()}
         self._settings = settings or Settings()
@@ -82,10 +88,11 @@ class Farside:
         self._engine: Engine | None = None
         self._open = AsyncExitStack()
         self._starting = asyncio.Lock()
-        self._router = Router(routes(self.engine), lifespan=self.lifespan)
+        router = Router(routes(self.engine), lifespan=self.lifespan)
+        self._app = CORSMiddleware(router, allow_origins=allowed_origins, allow_methods=["*"], allow_headers=["*"])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._router(scope, receive, send)
+        await self._app(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:

@@ -44,6 +44,11 @@ def test_what_is_no_store_is_refused(store):
         Farside({"a": echo}, store=store)
 
 
+def test_an_origin_that_is_no_list_is_refused():
+    with pytest.raises(ValueError, match="expected a list of origins, got 'https://app.example'"):
+        Farside({"a": echo}, store="memory", allowed_origins="https://app.example")
+
+
 async def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         await Farside({"a": echo}, store=f"sqlite:///{tmp_path}/nowhere/farside.db").engine()

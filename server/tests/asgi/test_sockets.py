@@ -75,6 +75,22 @@ async def test_a_run_is_stopped_over_http(make_app):
         assert (unknown.status_code, unknown.json()["error"]) == (404, "no_such_run")
 
 
+@pytest.mark.parametrize(
+    ("allowed", "told"),
+    [([], None), (["https://app.example"], "https://app.example"), (["*"], "*"), (["https://b.example"], None)],
+)
+async def test_pages_of_other_origins_are_let_in_by_name(make_app, allowed, told):
+    page = {"Origin": "https://app.example"}
+    asking = {**page, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    app = make_app(guide, allowed_origins=allowed)
+    async with serve(app) as address, httpx.AsyncClient(base_url=f"http://{address}") as http:
+        preflight = await http.options("/threads/thread-1/runs/one/cancel", headers=asking)
+        answered = await http.get("/ok", headers=page)
+    assert preflight.is_success == (told is not None)
+    for reply in (answered, preflight)[: 2 if told else 1]:
+        assert reply.headers.get("access-control-allow-origin") == told
+
+
 @pytest.mark.parametrize("path", ["/runs/stream", "/threads/thread-1/runs/wait", "/assistants/search", "/nothing"])
 async def test_what_is_not_served_says_so(make_app, path):
     async with serve(make_app(guide)) as address, httpx.AsyncClient(base_url=f"http://{address}") as http:
