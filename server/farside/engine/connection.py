@@ -13,11 +13,11 @@ from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
 from farside.core.routing import Presence
 from farside.core.session import Deliver, Effect, Request, Send, Session, Snapshot
+from farside.engine.commands import Outcome, attempt, carry_out, optional
 from farside.engine.engine import Engine
 from farside.errors import FarsideError
 from farside.wire import messages as wire
 from farside.wire.codec import JSON, MESSAGEPACK, Codec, Frame
-from farside.wire.messages import MISSING
 from farside.wire.values import OUTGOING_LIMITS
 
 logger = logging.getLogger("farside.connection")
@@ -158,19 +158,13 @@ class Connection:
 
     async def _carry_out(self, request: Request) -> None:
         try:
-            result = await self._ask(request.params)
+            result = await attempt(self._engine, request.method, lambda: self._ask(request.params))
             if isinstance(result, Snapshot):
                 effects = self._session.subscribed(request.id, result)
             else:
-                value, seq = result if isinstance(result, tuple) else (result, await self._engine.seq(self._thread_id))
-                effects = self._session.succeeded(request.id, value, seq)
+                effects = self._session.succeeded(request.id, *result)
         except FarsideError as error:
             effects = self._session.failed(request.id, error)
-        except Exception:
-            trace_id = self._engine.new_id()
-            logger.exception("%s failed (trace id %s)", request.method, trace_id)
-            message = f"an unexpected error; the server's log has it under trace id {trace_id}"
-            effects = self._session.failed(request.id, FarsideError("internal", message))
         self._perform(effects)
         if isinstance(request.params, (wire.SubscribeParams, wire.ClientAnnounceParams)) and self.presence is not None:
             await self._take_offers()
@@ -185,48 +179,40 @@ class Connection:
             logger.exception("thread %s: open calls could not be offered yet", self._thread_id)
             self._engine.chores.owe(self._thread_id)
 
-    async def _ask(self, params: wire.Model) -> dict[str, Any] | tuple[dict[str, Any], int] | Snapshot:
-        """The command's result, with the seq that it includes where that is not the newest."""
+    async def _ask(self, params: wire.Model) -> Outcome | Snapshot:
         engine, thread_id, ledger = self._engine, self._thread_id, self._engine.ledger
         if isinstance(params, (wire.RunStartParams, wire.RunCancelParams, wire.InputRespondParams)) or (
             isinstance(params, wire.ClientAnnounceParams) and params.focused
         ):
             self._active = next(engine.activity)
+        result: dict[str, Any] = {}
         match params:
-            case wire.RunStartParams():
-                return {"run_id": await engine.runs.start(thread_id, params, self.client_id)}
-            case wire.RunCancelParams():
-                await engine.runs.cancel(thread_id, _optional(params.run_id))
-            case wire.InputRespondParams():
-                await ledger.respond(thread_id, params, self.client_id)
             case wire.SubscribeParams():
-                return await engine.subscribe(thread_id, _optional(params.since))
-            case wire.StateGetParams():
-                return await self._state(params)
+                return await engine.subscribe(thread_id, optional(params.since))
             case wire.ClientAnnounceParams():
                 ledger.supersede(thread_id, self, {self.client_id, *params.replaces})
-                return self._welcome()
+                result = self._welcome()
             case wire.CallClaimParams():
                 claim = Claim(self._client(), params.claim_id, engine.settings.lease_ms)
-                return self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim))
+                result = self._claimed(await ledger.claim(thread_id, params.interrupt_id, self, claim))
             case wire.CallReleaseParams():
-                release = Release(self._client(), _optional(params.claim_id), params.started, _optional(params.reason))
+                release = Release(self._client(), optional(params.claim_id), params.started, optional(params.reason))
                 await ledger.release(thread_id, params.interrupt_id, self, release)
             case wire.CallProgressParams():
                 self._client()
                 lease_ms = engine.settings.lease_ms
                 progress = Progress(params.claim_id, lease_ms, params.value)
                 await ledger.progress(thread_id, params.interrupt_id, self, progress)
-                return {"lease_ms": lease_ms}
+                result = {"lease_ms": lease_ms}
             case wire.CallSettleParams():
                 settle = Settle(params.result, self._client(), params.claim_id)
                 stored = await ledger.settle(thread_id, params.interrupt_id, settle)
-                return {"result": stored.model_dump()}
+                result = {"result": stored.model_dump()}
             case wire.UnsubscribeParams() | wire.ConnectionPingParams():
                 pass
             case _:
-                raise FarsideError("not_supported", f"this server does not carry out {type(params).__name__}")
-        return {}
+                return await carry_out(engine, thread_id, params, self.client_id, plain=self.plain)
+        return result, await engine.seq(thread_id)
 
     def _client(self) -> str:
         if self._session.announced is None:
@@ -247,27 +233,3 @@ class Connection:
             "lease_ms": self._engine.settings.lease_ms,
         }
         return claimed if call.deadline is None else {**claimed, "deadline": call.deadline}
-
-    async def _state(self, params: wire.StateGetParams) -> tuple[dict[str, Any], int]:
-        if params.namespace:
-            raise FarsideError("not_supported", f"expected the root namespace [], got {params.namespace}; ask for that")
-        found = await self._engine.state(self._thread_id)
-        values = found.state.values
-        if params.keys is not MISSING:
-            values = {key: value for key, value in values.items() if key in params.keys}
-        result: dict[str, Any] = {"values": values}
-        if found.state.checkpoint_id is not None:
-            result["checkpoint"] = {"id": found.state.checkpoint_id}
-        if not self.plain:
-            result["calls"] = [call.snapshot() for call in found.calls if call.kind == "tool"]
-            result["queued"] = [
-                {"run_id": run.id, "assistant_id": run.agent, "input": run.input} for run in found.queued
-            ]
-            if found.run is not None:
-                run = {"run_id": found.run.id, "assistant_id": found.run.agent, "status": found.run.status}
-                result["run"] = run if found.run.error is None else {**run, "error": found.run.error.model_dump()}
-        return result, found.seq
-
-
-def _optional(value: Any) -> Any:
-    return None if value is MISSING else value
