@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from farside.asgi.outbox import Outbox
 from farside.asgi.thread_id import checked
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.errors import FarsideError
-from farside.wire.codec import Frame
 
 logger = logging.getLogger("farside.asgi")
 
-QUEUE_BYTES = 64 * 1024 * 1024
-"""How much may wait for a client that does not read, before its connection is closed (1013)."""
-
 
 class Socket:
-    """A WebSocket while it is open: a reader, a writer, and a queue between the connection and the writer.
-
-    What a client asked for may be any size; the next command is read when most of it has been sent. Of what comes by
-    itself only :data:`QUEUE_BYTES` wait: a client that does not read is let go, its thread is unharmed.
-    """
+    """A WebSocket while it is open: a reader, a writer, and an outbox between the connection and the writer."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._frames: asyncio.Queue[tuple[Frame, bool] | None] = asyncio.Queue()
-        self._asking = False
-        self._waiting = 0
-        self._uncalled = 0
-        self._sent = asyncio.Event()
+        self._outbox = Outbox(lambda: self._hang_up(1013, "the client does not read; reconnect"))
         self._ending = asyncio.Event()
         self._end = (1000, "")
 
@@ -45,14 +35,14 @@ class Socket:
         except FarsideError as error:
             await self._socket.close(1008, error.message)
             return
-        connection = Connection(engine, thread_id, subprotocol, self._queue, self._hang_up)
+        connection = Connection(engine, thread_id, subprotocol, self._outbox.put, self._hang_up)
         writer = asyncio.create_task(self._write())
         guard = asyncio.create_task(self._guard(writer))
         try:
             await self._read(connection)
         finally:
             guard.cancel()
-            self._frames.put_nowait(None)
+            self._outbox.end()
             await asyncio.wait([writer, guard])
             await connection.close()
 
@@ -62,41 +52,23 @@ class Socket:
             if message["type"] == "websocket.disconnect":
                 return
             frame = message.get("text")
-            self._asking = True
+            self._outbox.is_asking = True
             try:
                 await connection.receive(frame if frame is not None else message["bytes"])
             finally:
-                self._asking = False
-            while self._waiting > QUEUE_BYTES and not self._ending.is_set():
-                self._sent.clear()
-                await self._sent.wait()
-
-    def _queue(self, frame: Frame) -> None:
-        size = len(frame)
-        if not self._asking:
-            if self._uncalled and self._uncalled + size > QUEUE_BYTES:
-                self._hang_up(1013, "the client does not read; reconnect")
-                return
-            self._uncalled += size
-        self._waiting += size
-        self._frames.put_nowait((frame, self._asking))
+                self._outbox.is_asking = False
+            await self._outbox.drained()
 
     async def _write(self) -> None:
         try:
-            while (entry := await self._frames.get()) is not None:
-                frame, was_asked = entry
-                if isinstance(frame, str):
-                    await self._socket.send_text(frame)
-                else:
-                    await self._socket.send_bytes(frame)
-                self._waiting -= len(frame)
-                self._uncalled -= 0 if was_asked else len(frame)
-                self._sent.set()
+            async with aclosing(self._outbox.frames()) as frames:
+                async for frame in frames:
+                    if isinstance(frame, str):
+                        await self._socket.send_text(frame)
+                    else:
+                        await self._socket.send_bytes(frame)
         except (WebSocketDisconnect, RuntimeError, OSError):
             logger.debug("a client went away while it was sent something")
-        finally:
-            self._waiting = 0
-            self._sent.set()
 
     def _hang_up(self, code: int, reason: str) -> None:
         if not self._ending.is_set():

@@ -8,13 +8,13 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from farside.asgi import sockets
+from farside.asgi import outbox
 from farside.testing import FakeBrowser, SocketLink, serve
 from farside.wire.codec import JSON
 
 
 async def test_a_client_that_does_not_read(make_app, monkeypatch):
-    monkeypatch.setattr(sockets, "QUEUE_BYTES", 3_000_000)
+    monkeypatch.setattr(outbox, "QUEUE_BYTES", 3_000_000)
     ready = asyncio.Event()
 
     async def agent(turn, value):
