@@ -7,18 +7,22 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from farside.asgi.answers import answer, refusal
+from farside.asgi.bodies import body_of, client_of
 from farside.asgi.sockets import Socket
+from farside.asgi.streams import EventStream
 from farside.asgi.thread_id import checked
-from farside.engine import Engine
+from farside.engine import Engine, post
 from farside.errors import FarsideError
+from farside.wire.codec import JSON
 
 EngineSource = Callable[[], Awaitable[Engine]]
 """Gives the engine, started."""
 
-_Endpoint = Callable[[Engine, Request], Awaitable[Response]]
+_Endpoint = Callable[[Engine, Request], Awaitable[ASGIApp]]
 
 
 def routes(engine: EngineSource) -> list[BaseRoute]:
@@ -28,8 +32,8 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
     server for is answered 404 with a sentence.
     """
 
-    def served(endpoint: _Endpoint) -> Callable[[Request], Awaitable[Response]]:
-        async def serve(request: Request) -> Response:
+    def served(endpoint: _Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
+        async def serve(request: Request) -> ASGIApp:
             try:
                 return await endpoint(await engine(), request)
             except FarsideError as error:
@@ -44,6 +48,8 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
         Route("/ok", served(_ok)),
         Route("/threads/{thread_id}/state", served(_state)),
         Route("/threads/{thread_id}/runs/{run_id}/cancel", served(_cancel), methods=["POST"]),
+        Route("/threads/{thread_id}/commands", served(_command), methods=["POST"]),
+        Route("/threads/{thread_id}/stream/events", served(EventStream.open), methods=["POST"]),
         WebSocketRoute("/threads/{thread_id}/stream/events", stream),
         Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
     ]
@@ -72,6 +78,13 @@ async def _cancel(engine: Engine, request: Request) -> Response:
     """What a hook's ``stop()`` asks for. A run that has ended stays as it is."""
     await engine.runs.cancel(checked(request.path_params["thread_id"]), request.path_params["run_id"])
     return Response(status_code=204)
+
+
+async def _command(engine: Engine, request: Request) -> Response:
+    """One command and its reply, which is an error where the command is refused."""
+    thread_id, client_id = checked(request.path_params["thread_id"]), client_of(request) or ""
+    message = JSON.decode(await body_of(request, engine.limits), engine.limits)
+    return answer(await post(engine, thread_id, message, client_id))
 
 
 async def _nothing_here(request: Request) -> Response:

@@ -46,6 +46,9 @@ Effect = Send | Deliver | Request
 
 MAX_SUBSCRIPTIONS = 256
 
+WATCHER = frozenset({"lifecycle", "input"})
+"""The channels of the one event stream, of all that a page of the official clients has open, that hears of calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -62,10 +65,12 @@ class Session:
     Args:
         connection_id: names the connection; a plain one is its own client.
         plain: the connection has no farside subprotocol: it speaks the Agent Streaming Protocol alone.
+        one_of_several: its page has other connections, one for each filter; only that of a :data:`WATCHER` takes calls.
     """
 
-    def __init__(self, connection_id: str, *, plain: bool) -> None:
+    def __init__(self, connection_id: str, *, plain: bool, one_of_several: bool = False) -> None:
         self.plain = plain
+        self._one_of_several = one_of_several
         self.announced: ClientAnnounceParams | None = None
         self._connection_id = connection_id
         self._tools: dict[str, frozenset[str]] = {}
@@ -177,7 +182,7 @@ class Session:
             active: when the client last did something, in the order of all clients.
         """
         if self.plain:
-            return Presence(self._connection_id, active=active) if self.wants("input.requested") else None
+            return Presence(self._connection_id, active=active) if self._takes_calls() else None
         said = self.announced
         if said is None or not self.wants("calls"):
             return None
@@ -189,6 +194,11 @@ class Session:
             focused=said.focused,
             active=active,
         )
+
+    def _takes_calls(self) -> bool:
+        if self._one_of_several:
+            return any(each.channels == WATCHER for each in self._subscriptions.values())
+        return self.wants("input.requested")
 
     def wants(self, method: str) -> bool:
         """Whether any subscription, established or on its way, takes events of this method."""

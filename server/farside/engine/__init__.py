@@ -2,6 +2,7 @@
 
 from farside.engine.connection import SUBPROTOCOLS, Connection
 from farside.engine.engine import Engine
+from farside.engine.post import post
 from farside.engine.settings import Settings
 
-__all__ = ["SUBPROTOCOLS", "Connection", "Engine", "Settings"]
+__all__ = ["SUBPROTOCOLS", "Connection", "Engine", "Settings", "post"]

@@ -33,6 +33,7 @@ class Connection:
         subprotocol: a key of :data:`SUBPROTOCOLS`, or None for the Agent Streaming Protocol alone.
         send: takes a frame for the client; must not block.
         hang_up: ends the socket, with a WebSocket close code and a reason; must not block.
+        session: the server's half of the protocol, for a connection that is no WebSocket.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Connection:
         subprotocol: str | None,
         send: Callable[[Frame], None],
         hang_up: Callable[[int, str], None],
+        session: Session | None = None,
     ) -> None:
         self._engine = engine
         self._thread_id = thread_id
@@ -51,7 +53,7 @@ class Connection:
         self._is_busy = False
         self._hang_up = hang_up
         self._limits = engine.limits
-        self._session = Session(f"connection:{uuid.uuid4().hex}", plain=subprotocol is None)
+        self._session = session or Session(f"connection:{uuid.uuid4().hex}", plain=subprotocol is None)
         self._active = next(engine.activity)
         self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
         self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
@@ -70,6 +72,10 @@ class Connection:
         except FarsideError as error:
             self._perform(self._session.refuse(error))
             return
+        await self.take(message)
+
+    async def take(self, message: Any) -> None:
+        """Take a message, carry out its command and send the reply."""
         for request in self._perform(self._session.receive(message)):
             self._is_busy = True
             try:
