@@ -19,9 +19,12 @@ class _Entry:
 class Cache:
     """What is known of threads, of at most ``limit`` messages in all of them; the thread used longest ago goes first.
 
-    A message with large values counts as several, a thread without messages as one. Forgetting costs time, never
-    correctness. What one serializer decoded is not shown to another: they may differ in what they allow. Not safe for
-    use by several threads at once.
+    The thread that is in use stays, however long it is: what is forgotten of a thread is stored anew when it goes on.
+    A message with large values counts as several, a thread without messages as one. What one serializer decoded is not
+    shown to another: they may differ in what they allow. Not safe for use by several threads at once.
+
+    Args:
+        limit: 0 to keep nothing.
     """
 
     def __init__(self, limit: int) -> None:
@@ -66,11 +69,11 @@ class Cache:
             self._count -= self._entries.pop(key).counted
 
     def trim(self, serde: SerializerProtocol, thread_id: str) -> None:
-        """Count a thread's messages again, and forget threads until the limit is kept."""
+        """Count a thread's messages again, and forget others until the limit is kept."""
         entry = self._entries.get((id(serde), thread_id))
         if entry is not None:
             weight = max(1, entry.known.weight)
             self._count += weight - entry.counted
             entry.counted = weight
-        while self._count > self._limit:
+        while self._count > self._limit and (len(self._entries) > 1 or not self._limit):
             self._count -= self._entries.pop(next(iter(self._entries))).counted

@@ -11,7 +11,6 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from farside.langgraph.saver.cache import Cache
-from farside.langgraph.saver.pages import Pages
 from farside.langgraph.saver.rows import Row, WriteRow
 from farside.langgraph.saver.schema import connect
 from farside.langgraph.saver.search import Condition
@@ -39,7 +38,7 @@ def export(
         writing.execute("BEGIN IMMEDIATE")
         for statement in SCHEMA:
             writing.execute(statement)
-        for row in Pages(condition).all(tuples):
+        for row in tuples.each(*condition):
             kind, checkpoint = row.type, row.checkpoint
             if row.lists is not None or row.large is not None:
                 kind, checkpoint = serde.dumps_typed(tuples.checkpoint(row, serde))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +18,7 @@ from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.schema import connect, prepare
 from farside.langgraph.saver.transaction import Transaction
 from farside.langgraph.saver.tuples import Tuples
-from farside.langgraph.saver.writer import Writer
+from farside.langgraph.saver.writer import CLOSED, Writer
 
 _T = TypeVar("_T")
 
@@ -92,7 +94,8 @@ class File:
     def read(self, thread_id: str | None, work: Callable[[Tuples], _T]) -> _T:
         """Read, after all that was written to the thread, or to any thread for None."""
         if self.writer.busy(thread_id):
-            self.write(thread_id or "", _nothing)
+            with suppress(sqlite3.Error):  # what failed is not there to be read
+                self.write(thread_id or "", _nothing)
         return self._in_turn(work)
 
     async def aread(self, thread_id: str | None, work: Callable[[Tuples], _T], *, hot: bool = False) -> _T:
@@ -103,13 +106,18 @@ class File:
                 little that there is to do, handing it to another thread and back costs several times as much.
         """
         if self.writer.busy(thread_id):
-            await self.awrite(thread_id or "", _nothing)
+            with suppress(sqlite3.Error):
+                await self.awrite(thread_id or "", _nothing)
         if hot and self._turn.acquire(blocking=False):
             try:
                 return self._read(work)
             finally:
                 self._turn.release()
-        return await asyncio.wrap_future(self._reads.submit(self._in_turn, work))
+        try:
+            reading = self._reads.submit(self._in_turn, work)
+        except RuntimeError:
+            raise RuntimeError(CLOSED) from None
+        return await asyncio.wrap_future(reading)
 
     def _in_turn(self, work: Callable[[Tuples], _T]) -> _T:
         with self._turn:
@@ -117,7 +125,9 @@ class File:
 
     def _read(self, work: Callable[[Tuples], _T]) -> _T:
         if not self._end.alive:
-            raise RuntimeError("the saver is closed; open it again")
+            raise RuntimeError(CLOSED)
+        if self._db.in_transaction:  # a KeyboardInterrupt came before its end
+            self._db.execute("ROLLBACK")
         self._db.execute("BEGIN")
         try:
             return work(self._reading)
@@ -130,7 +140,8 @@ def _nothing(transaction: Transaction) -> None:
 
 
 def _end(writer: Writer, reads: ThreadPoolExecutor, turn: threading.Lock, close: Callable[[], None]) -> None:
+    """Finish what was submitted; maybe in a thread of the file itself, if the garbage collector found it there."""
     writer.close()
-    reads.shutdown()
+    reads.shutdown(wait=False)  # what still waits there finds the file closed
     with turn:
         close()

@@ -11,7 +11,7 @@ from typing import Any, cast
 from langchain_core.messages import BaseMessage
 from langgraph.types import Overwrite
 
-from farside.langgraph.saver.items import Encode, Item, state_of
+from farside.langgraph.saver.items import Encode, Item, same, state_of
 from farside.langgraph.saver.ranges import Ranges, joined, spread
 
 _WATCHED = 4
@@ -130,7 +130,7 @@ class Known:
             item = self.by_seq.get(seq)
             if item is None:
                 missing.append(seq)
-            elif item.state is None or state_of(item.message) != item.state:
+            elif item.state is None or not same(state_of(item.message), item.state):
                 self.forget(item)
                 missing.append(seq)
         return missing
@@ -141,25 +141,31 @@ class Known:
         if line is None:
             return None
         line.settle()
-        if line.rest or line.ranges != ranges or list(map(state_of, line.messages)) != line.states:
+        if line.rest or line.ranges != ranges or not same(list(map(state_of, line.messages)), line.states):
             return None
         return list(line.messages)
 
     def read(self, where: Channel, ranges: Ranges, loaded: Mapping[int, Item]) -> list[BaseMessage]:
-        """The list of these ranges.
+        """The list of these ranges. What a serializer made something else of than a message is not kept.
 
         Args:
             loaded: the items that were missing.
         """
         items: list[Item] = []
+        whole = True
         for seq in spread(ranges):
             item = self.by_seq.get(seq)
             if item is None:
-                item = self.by_seq[seq] = loaded[seq]
-                self._keep(item)
+                item = loaded[seq]
+                if isinstance(item.message, BaseMessage):
+                    self.by_seq[seq] = item
+                    self._keep(item)
+                else:
+                    whole = False
             items.append(item)
         messages = [item.message for item in items]
-        self._draw(where, Line(messages, [item.state for item in items], ranges, []))
+        if whole:
+            self._draw(where, Line(messages, [item.state for item in items], ranges, []))
         return list(messages)
 
     def forget(self, item: Item) -> None:
@@ -222,7 +228,13 @@ def _goes_on(old: Sequence[Any], new: Sequence[Any]) -> bool:
 
 
 def _messages_in(value: Any) -> Sequence[Any]:
-    """The messages of what a task wrote to one channel: one, several, or several in place of all (``Overwrite``)."""
+    """The messages of what a task wrote to one channel: one, several, several in place of all, or those in a dict."""
     if isinstance(value, Overwrite):
         value = value.value
+    if isinstance(value, dict):
+        return [message for each in cast("dict[Any, Any]", value).values() for message in _several(each)]
+    return _several(value)
+
+
+def _several(value: Any) -> Sequence[Any]:
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)

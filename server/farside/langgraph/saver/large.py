@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from operator import is_
 from typing import Any, NamedTuple, cast
 
@@ -15,7 +16,12 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 SIZE = 16 * 1024
 """From how many characters or bytes on a value is large."""
 
+_DEPTH = 64
+"""How deep in a value large ones are looked for."""
+
 _MARK = "farside-large:"
+
+_PROBE = b"as it is"
 
 
 class Encoded(NamedTuple):
@@ -34,12 +40,15 @@ def encode(serde: SerializerProtocol, value: Any) -> Encoded:
     """Encode a value without its large texts and bytes.
 
     They are found in dicts, lists, tuples and messages. Base64, as which LangChain's content blocks hold media, is
-    decoded, so that it is the same as the bytes that it was made of.
+    decoded, so that it is the same as the bytes that it was made of. None is taken out if the serializer encrypts: what
+    is taken out is stored as it is.
     """
     values: dict[str, bytes] = {}
 
     def taken(leaf: str | bytes) -> str | bytes:
         if len(leaf) < SIZE and not (isinstance(leaf, str) and leaf.startswith(_MARK)):
+            return leaf
+        if not _keeps_bytes(serde):
             return leaf
         form, data = _plain(leaf)
         digest = hashlib.sha256(data).hexdigest()
@@ -51,13 +60,19 @@ def encode(serde: SerializerProtocol, value: Any) -> Encoded:
 
 
 def decode(serde: SerializerProtocol, kind: str, encoded: bytes, values: Mapping[str, bytes]) -> Any:
-    """The value that was encoded, with what was taken out of it."""
+    """The value that was encoded, with what was taken out of it.
+
+    A text that only looks like what stands for a large value is left alone: the serializer may make texts of what
+    :func:`encode` did not look into, such as a str of a class of its own.
+    """
 
     def filled(leaf: str | bytes) -> str | bytes:
         if isinstance(leaf, bytes) or not leaf.startswith(_MARK):
             return leaf
-        form, digest = leaf.removeprefix(_MARK).split(":")
-        return _FORMS[form](values[digest])
+        form, _, digest = leaf.removeprefix(_MARK).partition(":")
+        with suppress(LookupError, UnicodeDecodeError):
+            return _FORMS[form](values[digest])
+        return leaf
 
     value = serde.loads_typed((kind, encoded))
     return _mapped(value, filled) if values else value
@@ -68,6 +83,14 @@ _FORMS: dict[str, Callable[[bytes], str | bytes]] = {
     "base64": lambda data: base64.b64encode(data).decode(),
     "text": lambda data: data.decode("utf-8", "surrogatepass"),
 }
+
+
+def _keeps_bytes(serde: SerializerProtocol) -> bool:
+    """Whether a serializer leaves bytes as they are. If not, maybe because nobody else may read them."""
+    try:
+        return serde.dumps_typed(_PROBE) == ("bytes", _PROBE)
+    except Exception:  # one that knows no bytes
+        return False
 
 
 def _plain(leaf: str | bytes) -> tuple[str, bytes]:
@@ -85,25 +108,27 @@ def _plain(leaf: str | bytes) -> tuple[str, bytes]:
     return "text", leaf.encode("utf-8", "surrogatepass")
 
 
-def _mapped(value: Any, change: Callable[[str | bytes], str | bytes]) -> Any:
+def _mapped(value: Any, change: Callable[[str | bytes], str | bytes], depth: int = _DEPTH) -> Any:
     """A value with its texts and bytes changed; the very same where nothing is."""
     kind = cast("type[Any]", type(value))
     if kind is str or kind is bytes:
         return change(value)
+    if not depth:
+        return value
     if kind is dict:
-        changed = _changed(value, change)
+        changed = _changed(value, change, depth)
         return {**value, **changed} if changed else value
     if kind is list or kind is tuple:
-        after: list[Any] = [_mapped(each, change) for each in value]
+        after: list[Any] = [_mapped(each, change, depth - 1) for each in value]
         if all(map(is_, after, value)):
             return value
         return after if kind is list else tuple(after)
     if isinstance(value, BaseMessage):
-        changed = _changed(vars(value), change)
+        changed = _changed(vars(value), change, depth)
         return value.model_copy(update=changed) if changed else value
     return value
 
 
-def _changed(fields: Mapping[Any, Any], change: Callable[[str | bytes], str | bytes]) -> dict[Any, Any]:
-    pairs = ((key, each, _mapped(each, change)) for key, each in fields.items())
+def _changed(fields: Mapping[Any, Any], change: Callable[[str | bytes], str | bytes], depth: int) -> dict[Any, Any]:
+    pairs = ((key, each, _mapped(each, change, depth - 1)) for key, each in fields.items())
     return {key: mapped for key, each, mapped in pairs if mapped is not each}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
@@ -20,11 +19,11 @@ class Pages:
 
     def __init__(self, condition: Condition, limit: int | None = None) -> None:
         self._condition = condition
-        self._left = limit
+        self._left = None if limit is None or limit < 0 else limit  # as in SQL
         self._last: Row | None = None
-        self.over = limit is not None and limit <= 0
+        self.over = self._left == 0
 
-    def rows(self, tuples: Tuples) -> list[Row]:
+    def tuples(self, tuples: Tuples, serde: SerializerProtocol) -> list[CheckpointTuple]:
         """The next page."""
         condition, parameters = self._condition
         given: list[Any] = list(parameters)
@@ -37,13 +36,4 @@ class Pages:
             self._left -= len(rows)
         self.over = len(rows) < size or self._left == 0
         self._last = rows[-1] if rows else None
-        return rows
-
-    def tuples(self, tuples: Tuples, serde: SerializerProtocol) -> list[CheckpointTuple]:
-        """The next page, decoded."""
-        return [tuples.tuple(row, serde) for row in self.rows(tuples)]
-
-    def all(self, tuples: Tuples) -> Iterator[Row]:
-        """Every page's rows, within one look at the file."""
-        while not self.over:
-            yield from self.rows(tuples)
+        return [tuples.tuple(row, serde) for row in rows]

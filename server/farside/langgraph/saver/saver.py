@@ -44,7 +44,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
     Each message of a channel that holds a list of messages is stored once; a checkpoint holds ranges in its place. The
     messages in use are kept in memory, and known by identity: a graph that goes on with a list costs what it added.
     Texts and bytes from 16 KiB on are stored once a thread: a picture costs its bytes, not those of its base64 in every
-    checkpoint and write that has it.
+    checkpoint and write that has it. A serializer that makes something else of bytes, as one that encrypts does, gets
+    them with the rest.
     Everything that was put is on disk when the call returns (``synchronous=FULL``); what many threads put at the same
     time goes into one commit.
 
@@ -58,8 +59,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
     Args:
         path: the file; it is made when it is not there. farside's own store may be in the same one.
         serde: encodes and decodes; LangGraph's ``JsonPlusSerializer`` by default.
-        cache_messages: how many decoded messages of all threads to keep in memory, at about 2 kB each;
-            larger ones count as several.
+        cache_messages: how many decoded messages of all threads to keep in memory, at about 2 kB each; larger ones
+            count as several. Where the threads that are at work together have more, messages are stored more than once.
     """
 
     def __init__(
@@ -78,8 +79,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
 
         Raises:
             sqlite3.Error: it cannot be opened, or is no database.
-            RuntimeError: a newer farside wrote it, its file system cannot hold a database in WAL mode, or the saver was
-                closed.
+            RuntimeError: a newer farside wrote it, its file system cannot hold a database in WAL mode, the saver was
+                closed, or this process was forked off since it was opened.
         """
         self._shared.open()
 
@@ -126,7 +127,7 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             config: names a thread, and maybe a namespace and a checkpoint; None for all threads.
             filter: what the metadata must be equal to, by key.
             before: names a checkpoint that is newer than all of them.
-            limit: how many at most.
+            limit: how many at most; no limit for None or less than 0.
 
         Raises:
             ValueError: a key of the filter is malformed.

@@ -97,7 +97,7 @@ def _copy(transaction: Transaction, tuples: Tuples, source: str, target: str) ->
     transaction.forget(target)
     for row in rows:
         lists = dump(shifted(load(row.lists), free))
-        put(transaction, row._replace(thread_id=target, lists=lists))
+        put(transaction, row._replace(thread_id=target, lists=lists, metadata=row.metadata or b"{}"))
         writes = [(target, row.checkpoint_ns, row.checkpoint_id, *write) for write in tuples.writes(row)]
         put_writes(transaction, writes, replacing=True)
 

@@ -51,13 +51,17 @@ class Tuples:
 
     def rows(self, condition: str, parameters: Sequence[Any], limit: int | None = None) -> list[Row]:
         """The checkpoints that fulfil a condition on the columns of ``c``, newest first."""
-        query, given = _OURS + condition, [*parameters]
-        if self._stock is not None:
-            query, given = f"{query} UNION ALL {_STOCK}{condition}", [*given, *parameters]
+        query, given = self._query(condition, parameters)
         query += " ORDER BY checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
         if limit is not None:
             query, given = f"{query} LIMIT ?", [*given, limit]
         return [Row(*row) for row in self._db.execute(query, given)]
+
+    def each(self, condition: str, parameters: Sequence[Any]) -> Iterator[Row]:
+        """The same, thread by thread and oldest first: in the order of the tables, so that none is held in memory."""
+        query, given = self._query(condition, parameters)
+        found = self._db.execute(f"{query} ORDER BY thread_id, checkpoint_ns, checkpoint_id", given)
+        return (Row(*row) for row in found)
 
     def row(self, thread_id: str, checkpoint_ns: str, checkpoint_id: str | None) -> Row | None:
         """One checkpoint, or the newest of its namespace; None when it is not there."""
@@ -114,6 +118,11 @@ class Tuples:
             Place(row.thread_id, row.checkpoint_ns, parent).config() if parent else None,
             self.pending(row, serde),
         )
+
+    def _query(self, condition: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
+        if self._stock is None:
+            return _OURS + condition, [*parameters]
+        return f"{_OURS}{condition} UNION ALL {_STOCK}{condition}", [*parameters, *parameters]
 
     # --- lists ---
 

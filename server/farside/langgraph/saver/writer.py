@@ -16,6 +16,8 @@ from farside.langgraph.saver.transaction import Transaction
 
 Work = Callable[[Transaction], Any]
 
+CLOSED = "the saver is closed; make another one"
+
 _AT_ONCE = 256
 """How many pieces of work one transaction takes at most."""
 
@@ -61,7 +63,7 @@ class Writer:
         self._lock = lock
         self._queue: SimpleQueue[Job | None] = SimpleQueue()
         self._waiting: dict[str, int] = {}
-        self._gate = threading.Lock()
+        self._gate = threading.RLock()  # the writer's own thread may be where the garbage collector closes it
         self._closed = False
         self.commits = 0
         """How many transactions were committed."""
@@ -84,7 +86,7 @@ class Writer:
         job = Job(thread_id, work, loop)
         with self._gate:
             if self._closed:
-                raise RuntimeError("the saver is closed; open it again")
+                raise RuntimeError(CLOSED)
             self._waiting[thread_id] = self._waiting.get(thread_id, 0) + 1
             self._queue.put(job)
         return job.future
@@ -99,7 +101,8 @@ class Writer:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
-        self._thread.join()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
 
     # --- in the thread ---
 
@@ -129,6 +132,8 @@ class Writer:
         while groups:
             group = groups.pop(0)
             try:
+                if self._db.in_transaction:  # it could not be rolled back
+                    self._db.execute("ROLLBACK")
                 self._db.execute("BEGIN IMMEDIATE")
             except sqlite3.Error as error:  # another process keeps the file locked: it would for the others too
                 for job in chain(group, *groups):
@@ -148,8 +153,9 @@ class Writer:
                 job.result = job.work(transaction)
             self._db.execute("COMMIT")
         except BaseException as error:  # whatever it is, it belongs to those who wait
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
             return error
         with self._lock:
             transaction.committed()

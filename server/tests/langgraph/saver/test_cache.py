@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -14,7 +15,7 @@ from farside.langgraph import SqliteSaver
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.known import Known
 from farside.langgraph.saver.large import encode
-from server.tests.langgraph.saver.made import config, message, messages_of, put
+from server.tests.langgraph.saver.made import config, items, message, messages_of, put
 
 SERDE = JsonPlusSerializer()
 
@@ -32,12 +33,30 @@ def test_the_thread_that_was_used_longest_ago_is_forgotten_first() -> None:
     assert [cache.known(SERDE, thread_id).weight for thread_id in ("a", "b", "c")] == [6, 0, 3]
 
 
-def test_a_thread_that_is_too_long_is_not_kept() -> None:
+def test_a_thread_that_is_too_long_is_kept_while_it_is_in_use() -> None:
     cache = Cache(10)
     filled(cache.known(SERDE, "a"), 11)
     cache.trim(SERDE, "a")
-    assert len(cache) == 0
-    assert cache.known(SERDE, "a").weight == 0
+    assert (len(cache), cache.known(SERDE, "a").weight) == (11, 11)
+    filled(cache.known(SERDE, "b"), 1)
+    cache.trim(SERDE, "b")
+    assert (len(cache), cache.known(SERDE, "a").weight) == (1, 0)
+
+
+def test_nothing_is_kept_where_nothing_may_be() -> None:
+    cache = Cache(0)
+    filled(cache.known(SERDE, "a"), 1)
+    cache.trim(SERDE, "a")
+    assert (len(cache), cache.holds(SERDE, "a")) == (0, False)
+
+
+def test_messages_are_stored_once_also_of_a_thread_that_is_too_long(path: Path) -> None:
+    with SqliteSaver(path, cache_messages=5) as saver:
+        history = [message() for _ in range(20)]
+        for _ in range(5):
+            history.append(message())
+            saver.put(*put(history))
+    assert items(path) == 25
 
 
 def test_what_one_serializer_decoded_is_not_shown_to_another() -> None:
@@ -62,6 +81,13 @@ def test_a_message_that_changed_is_not_counted_twice() -> None:
         history[-1].content = text
         known.split(("", "messages"), history, partial(encode, SERDE), wary=False)
     assert known.weight == 2
+
+
+@pytest.mark.parametrize("text", ["words " * 2_000, "words " * 20_000])
+def test_a_long_message_counts_as_several(text: str) -> None:
+    known = Known()
+    known.split(("", "messages"), [message(text)], partial(encode, SERDE), wary=False)
+    assert len(text) // 2_048 <= known.weight - 1 <= len(text) // 2_048 + 1
 
 
 async def test_forgetting_while_writes_are_under_way(path: Path) -> None:

@@ -85,7 +85,16 @@ def test_what_a_reader_changes_is_not_stored(saver: SqliteSaver, change: str, ag
     assert [each.model_dump() for each in messages_of(saver.get_tuple(config()))] == before
 
 
-@pytest.mark.parametrize("write", [lambda each: each, lambda each: [each], lambda each: (message(), each)])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda each: each,
+        lambda each: [each],
+        lambda each: (message(), each),
+        lambda each: {"__overwrite__": [each]},
+        lambda each: {"do": "replace", "with": each},
+    ],
+)
 def test_an_old_message_that_a_task_changes_and_returns(saver: SqliteSaver, path: Path, write: Any) -> None:
     history: list[BaseMessage] = [message(str(number)) for number in range(10)]
     name = stored(saver, history)
@@ -129,6 +138,66 @@ def test_a_message_with_what_cannot_be_compared(saver: SqliteSaver, path: Path) 
     got = messages_of(saver.get_tuple(config()))[0]
     assert got.additional_kwargs["thing"] == {"size": 2}
     assert got is not history[0]
+
+
+class Incomparable(BaseModel):
+    """As arrays are: whoever asks whether it is equal to something gets an error."""
+
+    size: int
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth value of this is ambiguous")
+
+
+def test_a_message_that_has_come_to_hold_what_cannot_be_compared(saver: SqliteSaver) -> None:
+    empty = {"thing": None}
+    history: list[BaseMessage] = [message(additional_kwargs=dict(empty)) for _ in range(6)]
+    name = stored(saver, history)
+    for each in (history[0], messages_of(saver.get_tuple(name))[1]):
+        each.additional_kwargs["thing"] = Incomparable(size=1)
+    assert [each.additional_kwargs for each in messages_of(saver.get_tuple(name))] == [empty] * 6
+    saver.put_writes(name, [("messages", history[0])], "task")
+    stored(saver, history, parent=name["configurable"]["checkpoint_id"])
+    got = messages_of(saver.get_tuple(config()))
+    assert got[0].additional_kwargs["thing"] == {"size": 1}
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_a_message_whose_class_is_gone(path: Path, gone: int) -> None:
+    """LangGraph's serializer gives its fields then; so do its own savers."""
+
+    class Gone(AIMessage):
+        """Cannot be imported."""
+
+    history: list[BaseMessage] = [message() for _ in range(3)]
+    history[gone] = Gone(content="it was here", id="gone")
+    with SqliteSaver(path) as saver:
+        stored(saver, history)
+    with SqliteSaver(path) as saver:
+        for _ in range(2):
+            got = messages_of(saver.get_tuple(config()))
+            assert got[gone]["content"] == "it was here"
+            assert [*got[:gone], *got[gone + 1 :]] == [*history[:gone], *history[gone + 1 :]]
+            stored(saver, [*got, message()])
+            history.append(messages_of(saver.get_tuple(config()))[-1])
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"in": value}
+    return value
+
+
+def test_a_value_as_deep_as_the_serializer_takes_it(saver: SqliteSaver) -> None:
+    """However deep the stack is already."""
+
+    def stored_from(frames: int) -> Any:
+        return stored(saver, [deep]) if not frames else stored_from(frames - 1)
+
+    deep = message(additional_kwargs=nested(200))
+    stored_from(500)
+    assert messages_of(saver.get_tuple(config())) == [deep]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver as StockSqliteSaver
 
@@ -99,6 +101,42 @@ def test_a_text_that_looks_like_what_stands_for_a_large_value_stays_that_text() 
     assert decode(SERDE, kind, encoded, values) == [PICTURE, literal]
 
 
+class Text(str):
+    """A serializer makes a plain one of it, or of what is in an OrderedDict."""
+
+
+@pytest.mark.parametrize("text", ["", "text", "text:00", "text:{digest}", "pixels:{digest}"])
+@pytest.mark.parametrize("odd", [Text, lambda text: OrderedDict(text=text)])
+def test_a_text_that_is_not_looked_into_may_look_so_too(text: str, odd: Any) -> None:
+    _, _, digests, _ = encode(SERDE, PICTURE)
+    literal = odd("farside-large:" + text.format(digest=json.loads(str(digests))[0]))
+    kind, encoded, _, values = encode(SERDE, [PICTURE, literal])
+    assert decode(SERDE, kind, encoded, values) == [PICTURE, literal]
+
+
+class Cipher:
+    """Turns every bit over."""
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return "turned", bytes(each ^ 255 for each in plaintext)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        assert ciphername == "turned"
+        return bytes(each ^ 255 for each in ciphertext)
+
+
+def test_what_is_to_be_encrypted_is_never_stored_in_clear(path: Path) -> None:
+    with SqliteSaver(path, serde=EncryptedSerializer(Cipher())) as saver:
+        shot(saver)
+    with SqliteSaver(path, serde=EncryptedSerializer(Cipher())) as saver:
+        found: Any = saver.get_tuple(config())
+        assert messages_of(found)[-1].content == [block()]
+        assert found.checkpoint["channel_values"]["note"] == {"text": NOTE}
+    assert sizes(path) == []
+    assert PICTURE not in path.read_bytes()
+    assert NOTE.encode() not in path.read_bytes()
+
+
 def test_a_picture_is_stored_once_however_many_hold_it(path: Path) -> None:
     with SqliteSaver(path) as saver:
         first, _ = shot(saver)
@@ -170,8 +208,8 @@ def test_a_large_value_that_is_not_there_is_named(path: Path) -> None:
 
 def test_a_large_message_counts_as_several_in_memory(path: Path) -> None:
     with SqliteSaver(path, cache_messages=SIZE // 2_048) as saver:
-        saver.put(config(), checkpoint([told([block("abcd")])]), {}, {})
-        assert len(saver._shared.open().cache) == 1
-        saver.put(config(), checkpoint([told([block()])]), {}, {})
-        assert len(saver._shared.open().cache) == 0
-        assert messages_of(saver.get_tuple(config()))[0].content == [block()]
+        for thread_id, data in (("small", "abcd"), ("large", BASE64)):
+            saver.put(config(thread_id), checkpoint([told([block(data)])]), {}, {})
+        cache = saver._shared.open().cache
+        assert [cache.holds(saver.serde, thread_id) for thread_id in ("small", "large")] == [False, True]
+        assert messages_of(saver.get_tuple(config("large")))[0].content == [block()]

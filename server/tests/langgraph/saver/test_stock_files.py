@@ -131,6 +131,14 @@ async def test_deleting_and_pruning_reach_their_tables(path: Path) -> None:
         assert [each[:2] for each in await seen(saver, "d")] == copied
 
 
+async def test_a_checkpoint_of_theirs_without_metadata(path: Path) -> None:
+    await stock_thread(path, length=4)
+    rows(path, "UPDATE checkpoints SET metadata = NULL")
+    async with SqliteSaver(path) as saver:
+        await saver.acopy_thread("t", "copy")
+        assert [each.metadata async for each in saver.alist(None)] == [{}] * 2 * len(await seen(saver))
+
+
 async def test_a_file_from_before_writes_had_paths(path: Path) -> None:
     await stock_thread(path, length=4)
     with sqlite3.connect(path) as db:

@@ -148,6 +148,7 @@ def test_a_list_is_read_page_by_page(saver: SqliteSaver) -> None:
     assert len(list(saver.list(None))) == 43
     assert [each.config for each in saver.list(config("a"), limit=35)] == names[:4:-1]
     assert list(saver.list(config("a"), limit=0)) == []
+    assert list(saver.list(config("a"), limit=-1)) == listed
     assert [each.metadata.get("step") for each in saver.list(None, filter={"step": 1})] == [1, 1]
     assert [each.config for each in saver.list(config("a"), before=names[2])] == names[1::-1]
     with pytest.raises(ValueError, match="filter key"):

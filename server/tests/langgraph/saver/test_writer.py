@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import sqlite3
 import threading
+import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -98,15 +101,45 @@ async def test_what_a_failed_put_would_have_stored_is_stored_by_the_next(saver: 
     assert messages_of(await saver.aget_tuple(config())) == history
 
 
+def test_a_transaction_that_cannot_be_rolled_back_is_so_before_the_next(saver: SqliteSaver, path: Path) -> None:
+    file = file_of(saver)
+    denied = [sqlite3.SQLITE_TRANSACTION, "ROLLBACK"]
+
+    def allow(action: int, name: str | None, *_: str | None) -> int:
+        return sqlite3.SQLITE_DENY if [action, name] == denied else sqlite3.SQLITE_OK
+
+    def deny(transaction: Transaction) -> None:
+        transaction.db.set_authorizer(allow)
+        fail(transaction)
+
+    with pytest.raises(LookupError, match="this work fails"):
+        file.write("t", deny)
+    with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+        saver.put(*put([message()]))
+    denied.clear()
+    saver.put(*put([message()]))
+    assert rows(path, "SELECT thread_id FROM farside_saver_threads") == [("t",)]
+
+
+def test_a_read_that_was_interrupted_before_its_end_keeps_nobody_from_reading(saver: SqliteSaver) -> None:
+    saver.put(*put([message("one")]))
+    file_of(saver)._db.execute("BEGIN")
+    assert messages_of(saver.get_tuple(config()))[0].content == "one"
+    saver.put(*put([message("two")]))
+    assert messages_of(saver.get_tuple(config()))[0].content == "two"
+
+
 async def test_a_file_that_is_locked_for_too_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "BUSY_MS", 50)
     async with SqliteSaver(path) as saver:
         with sqlite3.connect(path, isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             puts = [saver.aput(*put([message()], f"t{number}")) for number in range(3)]
-            done = await asyncio.gather(*puts, return_exceptions=True)
+            reads = [saver.aget_tuple(config(f"t{number}")) for number in range(3)]
+            *done, first, second, third = await asyncio.gather(*puts, *reads, return_exceptions=True)
             other.execute("ROLLBACK")
         assert [str(each) for each in done] == ["database is locked"] * 3
+        assert first is second is third is None
         await saver.aput(*put([message()]))
         assert messages_of(await saver.aget_tuple(config()))
 
@@ -227,6 +260,7 @@ async def test_a_closed_saver_says_so(path: Path) -> None:
     saver = SqliteSaver(path)
     await saver.aput(*put([message()]))
     file = file_of(saver)
+    await saver.aget_tuple(config("cold"))
     clone = saver.with_allowlist([("somewhere", "Something")])
     saver.close()
     uses: list[Any] = [
@@ -242,6 +276,8 @@ async def test_a_closed_saver_says_so(path: Path) -> None:
             use()
     with pytest.raises(RuntimeError, match="closed; "):
         await saver.aget_tuple(config())
+    with pytest.raises(RuntimeError, match="closed; "):
+        await file.aread("t", lambda tuples: None)
 
 
 def test_a_saver_that_nobody_closes_ends_with_the_last_reference(path: Path) -> None:
@@ -250,3 +286,53 @@ def test_a_saver_that_nobody_closes_ends_with_the_last_reference(path: Path) -> 
     writer = file_of(saver).writer
     del saver
     assert not writer._thread.is_alive()
+
+
+@pytest.mark.parametrize("when", ["in a piece of work", "after it"])
+def test_the_garbage_collector_may_end_it_in_its_own_thread(
+    path: Path, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a graph, which refers to itself, was the last to have it."""
+    saver = SqliteSaver(path)
+    writer = file_of(saver).writer
+    may_go_on = threading.Event()
+
+    def collect(_: Transaction) -> None:
+        may_go_on.wait()
+        gc.collect()
+
+    class Waiting(dict[str, int]):
+        """Collects where the writer counts what still waits."""
+
+        def __delitem__(self, thread_id: str) -> None:
+            collect(cast("Transaction", None))
+            super().__delitem__(thread_id)
+
+    if when == "after it":
+        monkeypatch.setattr(writer, "_waiting", Waiting())
+    writer.submit("t", collect if when == "in a piece of work" else lambda _: None, None)
+    circle: list[Any] = [saver]
+    circle.append(circle)
+    del saver, circle
+    may_go_on.set()
+    writer._thread.join(10)
+    assert not writer._thread.is_alive()
+
+
+def test_a_process_that_is_forked_off_is_told_to_make_a_saver_of_its_own(saver: SqliteSaver) -> None:
+    """The thread that writes is not in it: without a word, it would wait for ever."""
+    saver.put(*put([message()]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on: there are threads
+        child = os.fork()
+    if child == 0:
+        refused = 0
+        for use in (lambda: saver.put(*put([message()])), lambda: saver.get_tuple(config()), saver.open):
+            try:
+                use()
+            except RuntimeError as error:
+                refused += "make another saver" in str(error)
+        saver.close()
+        os._exit(refused)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    saver.put(*put([message()]))
