@@ -289,6 +289,10 @@ class Desk(Protocol):
         """The messages that the thread's runs have recorded, in order, for agents that keep no state of their own."""
         ...
 
+    async def settled(self, run_id: str) -> Mapping[str, Call]:
+        """The calls of a run of the thread that have ended, with their results, by interrupt id."""
+        ...
+
     async def answer(self, interrupt_id: str) -> ToolResult:
         """Wait for the answer to a call that this leg opened."""
         ...

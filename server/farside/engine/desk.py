@@ -40,6 +40,9 @@ class RunDesk:
     async def history(self) -> Sequence[JournalEntry]:
         return await self._thread.log.history()
 
+    async def settled(self, run_id: str) -> Mapping[str, Call]:
+        return await self._thread.log.settled(run_id)
+
     async def answer(self, interrupt_id: str) -> ToolResult:
         # Shielded: a leg that is cancelled must not take the answer from the one after it.
         return await asyncio.shield(self._run.answer(interrupt_id))

@@ -151,7 +151,7 @@ class Legs:
     ) -> tuple[Leg, RunDesk]:
         store, run = self._engine.store, active.run
         if kind == "recover":
-            answers = await self._settled(live, run.id)
+            answers = await live.log.settled(run.id)
             await self._recollect(live, active, runtime)
         replay = runtime.replays and kind != "start"
         journal = await self._journal(live, run) if replay else {}
@@ -209,7 +209,7 @@ class Legs:
     async def _abandon(self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str]) -> None:
         run = active.run
         try:
-            answers = await self._settled(live, run.id)
+            answers = await live.log.settled(run.id)
             runtime = self._engine.runtime(run.agent)
             journal = await self._journal(live, run) if runtime.replays else {}
             desk = RunDesk(live, active, self._engine.bus, self._engine.clock, journal, {})
@@ -219,10 +219,6 @@ class Legs:
 
     async def _journal(self, live: LiveThread, run: Run) -> dict[str, JournalEntry]:
         return {entry.position: entry for entry in await self._engine.store.journal(live.id, run.id)}
-
-    async def _settled(self, live: LiveThread, run_id: str) -> dict[str, Call]:
-        calls = await self._engine.store.calls(live.id, run_id=run_id)
-        return {call.interrupt_id: call for call in calls if call.ended}
 
     async def _close(
         self,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from farside.core.model import Event, JournalEntry, Thread
+from farside.core.model import Call, Event, JournalEntry, Thread
 from farside.core.ports import Bus, Clock, Emit, Lease, LeaseLost, Store, Write
 from farside.wire.values import check
 
@@ -120,6 +120,11 @@ class ThreadLog:
         """The messages that the thread's runs have recorded, those that are about to be stored included."""
         await self.flush()
         return await self._store.history(self.thread.id)
+
+    async def settled(self, run_id: str) -> dict[str, Call]:
+        """The calls of a run that have ended, by interrupt id."""
+        calls = await self._store.calls(self.thread.id, run_id=run_id)
+        return {call.interrupt_id: call for call in calls if call.ended}
 
     async def _with_results(self, events: Sequence[Event]) -> list[Event]:
         whole: list[Event] = []

@@ -19,7 +19,6 @@ from langgraph.types import interrupt
 
 from farside.langgraph.answers import MARK, is_for, is_packed
 from farside.langgraph.private import answers_of_task
-from farside.langgraph.watching import watched_call
 
 _asking = threading.Lock()
 """Calls of one task may ask from several threads; taking a foreign answer and leaving it is one step."""
@@ -48,10 +47,8 @@ def ask(tool_call_id: str, payload: dict[str, Any]) -> Any:
                         return own
                 answer = interrupt(payload)
             return answer
-        except GraphInterrupt as pause:
+        except GraphInterrupt:
             for own in answers:
                 if is_for(tool_call_id, own) and own[MARK].get("displaced"):
                     return own
-            if (call := watched_call.get(None)) is not None and call.tool_call_id == tool_call_id:
-                call.pause = pause
             raise

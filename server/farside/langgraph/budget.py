@@ -12,6 +12,8 @@ from typing import Any, TypedDict, cast
 from langgraph.config import get_config
 from langgraph.errors import GraphRecursionError
 
+from farside.langgraph.served import RUN_ID
+
 _TOOL_CALLS = "tool_call_count"
 _MODEL_CALLS = "model_call_count"
 
@@ -19,10 +21,12 @@ _MODEL_CALLS = "model_call_count"
 class RunStart(TypedDict):
     """How things stood when a run began.
 
-    ``step``: LangGraph's number of the step. ``tool_calls``, ``model_calls``: how many the thread had had, as the
-    limits of LangChain count them: by the tool they are for, ``__all__`` for any.
+    ``run_id``: farside's, None where it does not serve the agent. ``step``: LangGraph's number of the step.
+    ``tool_calls``, ``model_calls``: how many the thread had had, as the limits of LangChain count them: by the tool
+    they are for, ``__all__`` for any.
     """
 
+    run_id: str | None
     step: int
     tool_calls: dict[str, int]
     model_calls: int
@@ -31,10 +35,16 @@ class RunStart(TypedDict):
 def run_start(state: Mapping[str, Any]) -> RunStart:
     """How things stand now; called in the first step of a run."""
     return RunStart(
+        run_id=_run_id(),
         step=_step(),
         tool_calls=dict(state.get(f"thread_{_TOOL_CALLS}") or {}),
         model_calls=state.get(f"thread_{_MODEL_CALLS}") or 0,
     )
+
+
+def is_of_this_run(start: RunStart | None) -> bool:
+    """Whether the run that began so is the running one; of two that farside does not serve that is not known."""
+    return start is not None and start["run_id"] == _run_id()
 
 
 def check_steps(start: RunStart) -> None:
@@ -62,6 +72,10 @@ def forgotten_counts(start: RunStart, state: Mapping[str, Any]) -> dict[str, Any
     if models > (state.get(f"run_{_MODEL_CALLS}") or 0):
         update[f"run_{_MODEL_CALLS}"] = models
     return update
+
+
+def _run_id() -> str | None:
+    return get_config().get("metadata", {}).get(RUN_ID)
 
 
 def _step() -> int:

@@ -9,56 +9,87 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
-from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AnyMessage, BaseMessage, ToolCall, ToolMessage
 from langgraph.errors import GraphInterrupt
 from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 
 from farside.langgraph.headless import HeadlessTool
 from farside.langgraph.outcomes import outcomes
 from farside.langgraph.private import write_if_task_ends
+from farside.langgraph.served import served
 from farside.langgraph.tool import tool
+from farside.langgraph.watching import Pause
 
 KEY = "farside_caught"
 """Where the state has the calls whose pauses were caught."""
 
-_ANY: dict[str, Any] = {"type": "object", "additionalProperties": True}
+
+class Noted(TypedDict):
+    """A call whose pause was caught.
+
+    ``interrupt_id``: that of the pause; what catches it may try the call several times, and then they are one.
+    ``call``: with the arguments that the page is asked with, which have been checked. ``fingerprint`` and
+    ``result_schema`` are those of its tool's declaration, for a process that does not know the tool.
+    """
+
+    interrupt_id: str
+    call: ToolCall
+    fingerprint: str
+    result_schema: dict[str, Any] | None
 
 
-def collected(noted: list[ToolCall] | None, new: list[ToolCall]) -> list[ToolCall]:
+def collected(noted: list[Noted] | None, new: list[Noted]) -> list[Noted]:
     """The reducer of the key: calls of one step come together, an empty list clears."""
-    return [*(noted or []), *new] if new else []
+    return list({each["interrupt_id"]: each for each in [*(noted or []), *new]}.values()) if new else []
 
 
-def note(call: ToolCall) -> None:
+def note(tool_call_id: str | None, pause: Pause) -> None:
     """The call has paused: note it, unless LangGraph learns of the pause."""
-    write_if_task_ends(KEY, [call])
+    call = ToolCall(type="tool_call", name=pause.tool.name, args=pause.args, id=tool_call_id)
+    declared = pause.tool.declaration
+    noted = Noted(
+        interrupt_id=pause.error.args[0][0].id,
+        call=call,
+        fingerprint=declared.fingerprint,
+        result_schema=declared.result_json_schema,
+    )
+    write_if_task_ends(KEY, [noted])
 
 
 def ask_again(
-    calls: Sequence[ToolCall], known: Mapping[str, HeadlessTool], messages: Sequence[AnyMessage]
+    noted: Sequence[Noted], known: Mapping[str, HeadlessTool], messages: Sequence[AnyMessage]
 ) -> list[ToolMessage]:
     """Pause for the calls, all at once; their tool messages, with the ids of those whose place they take.
 
     Args:
-        calls: those that were noted.
-        known: headless tools by name. The arguments of the calls have been checked; the results of one that is not
-            known here, after a restart without farside's server, are not.
+        noted: the calls.
+        known: headless tools by fingerprint, as far as this process has seen them pause.
         messages: where the tool messages are that take the answers' place.
 
     Raises:
         GraphInterrupt: with the pauses of all that have no answer yet.
     """
-    return _placed(outcomes([_again(_tool(call, known), call) for call in calls]), messages)
+    return _placed(outcomes([_again(_tool(each, known), each["call"]) for each in noted]), messages)
 
 
 async def aask_again(
-    calls: Sequence[ToolCall], known: Mapping[str, HeadlessTool], messages: Sequence[AnyMessage]
+    noted: Sequence[Noted], known: Mapping[str, HeadlessTool], messages: Sequence[AnyMessage]
 ) -> list[ToolMessage]:
     """As :func:`ask_again`."""
-    running = [_aagain(_tool(call, known), call) for call in calls]
+    running = [_aagain(_tool(each, known), each["call"]) for each in noted]
     return _placed(await asyncio.gather(*running, return_exceptions=True), messages)
+
+
+def without_caught(messages: Sequence[BaseMessage], noted: Sequence[Noted]) -> list[BaseMessage]:
+    """The messages without those that what has caught the pauses answered with: the calls are open."""
+    left = list(messages)
+    for each in noted:
+        places = [i for i, message in enumerate(left) if _answers(message, each["call"]["id"])]
+        if places:
+            del left[places[-1]]
+    return left
 
 
 @task(name="tool_call")
@@ -71,15 +102,30 @@ async def _aagain(tool: HeadlessTool, call: ToolCall) -> ToolMessage:
     return await tool.ainvoke(call)
 
 
-def _tool(call: ToolCall, known: Mapping[str, HeadlessTool]) -> HeadlessTool:
-    return known.get(call["name"]) or tool(name=call["name"], args_schema=_ANY)
+def _tool(noted: Noted, known: Mapping[str, HeadlessTool]) -> HeadlessTool:
+    """The tool of a call: as this process knows it, as farside's server does, or else as it was noted."""
+    name = noted["call"]["name"]
+    found = known.get(noted["fingerprint"])
+    if found is None:
+        found = tool(name=name, result_schema=noted["result_schema"])
+        declared = None if (lent := served()) is None else lent.declarations.get(name)
+        if declared is not None:
+            found = found.model_copy(update={"declaration": declared})
+    return found.taking_checked()
 
 
 def _placed(ended: Sequence[Any], messages: Sequence[AnyMessage]) -> list[ToolMessage]:
     if pauses := [each for outcome in ended if isinstance(outcome, GraphInterrupt) for each in outcome.args[0]]:
         raise GraphInterrupt(pauses)
-    for outcome in ended:
+    places = [message for message in messages if isinstance(message, ToolMessage)]
+    answers: list[ToolMessage] = []
+    for outcome in reversed(ended):
         if isinstance(outcome, BaseException):
             raise outcome
-    places = {message.tool_call_id: message.id for message in messages if isinstance(message, ToolMessage)}
-    return [answer.model_copy(update={"id": places.get(answer.tool_call_id)}) for answer in ended]
+        taken = next((i for i in reversed(range(len(places))) if _answers(places[i], outcome.tool_call_id)), None)
+        answers.append(outcome.model_copy(update={"id": None if taken is None else places.pop(taken).id}))
+    return answers[::-1]
+
+
+def _answers(message: BaseMessage, tool_call_id: str | None) -> bool:
+    return isinstance(message, ToolMessage) and message.tool_call_id == tool_call_id

@@ -6,7 +6,7 @@ are asked, because LangGraph writes state as the act of a node; where they lead 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
@@ -14,12 +14,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
 from langgraph.types import Overwrite, StateSnapshot
 
+from farside.langgraph.caught import KEY as CAUGHT
+from farside.langgraph.caught import Noted, without_caught
 from farside.langgraph.graph import END, START, Graph, lasting_subgraphs, saver_of, writing
 from farside.langgraph.history import Answer, closed, tool_messages
 from farside.langgraph.private import returned_by_tasks
 
+Answering = Callable[[], Answer]
 
-async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer) -> None:
+
+async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answering: Answering) -> None:
     """End what is under way in a thread, and answer each tool call that has no tool message.
 
     What finished before the end stays: the output of a tool whose siblings did not finish is kept.
@@ -27,13 +31,13 @@ async def close(graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, a
     Args:
         config: names the thread.
         snapshot: the thread's state now.
-        answer: makes the tool message for a call that has none.
+        answering: gives, for each list of messages, what makes the tool message for a call that has none there.
     """
-    await _close_one(graph, graph, config, snapshot, answer)
+    await _close_one(graph, graph, config, snapshot, answering)
     thread_id = config.get("configurable", {})["thread_id"]
     for namespace, subgraph in lasting_subgraphs(graph):  # the others begin anew in the next run
         inner: RunnableConfig = {**config, "configurable": {"thread_id": thread_id, "checkpoint_ns": namespace}}
-        await _close_one(graph, subgraph, inner, await graph.aget_state(inner), answer)
+        await _close_one(graph, subgraph, inner, await graph.aget_state(inner), answering)
 
 
 async def add_messages(graph: Graph, config: RunnableConfig, messages: list[AIMessage]) -> None:
@@ -43,7 +47,7 @@ async def add_messages(graph: Graph, config: RunnableConfig, messages: list[AIMe
 
 
 async def _close_one(
-    root: Graph, graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answer: Answer
+    root: Graph, graph: Graph, config: RunnableConfig, snapshot: StateSnapshot, answering: Answering
 ) -> None:
     finished: dict[str | None, ToolMessage] = {}
     if snapshot.tasks:  # not `next`, which leaves out tasks that have written and whose checkpoint is not stored
@@ -53,7 +57,7 @@ async def _close_one(
         except InvalidUpdateError:  # what the tasks had written contradicts itself: drop that too
             await root.aupdate_state(config, {}, as_node=START)
             await root.aupdate_state(config, None, as_node=END)
-    changes = dict(_changes(graph, snapshot.values, lambda call: finished.get(call["id"]) or answer(call)))
+    changes = dict(_changes(graph, snapshot.values, finished, answering))
     if changes:
         await _write(root, graph, config, changes, snapshot.next)
         await root.aupdate_state(config, None, as_node=END)
@@ -66,15 +70,20 @@ async def _finished(root: Graph, config: RunnableConfig) -> dict[str | None, Too
     return {message.tool_call_id: message for message in found}
 
 
-def _changes(graph: Graph, values: Any, answer: Answer) -> Iterator[tuple[str, Any]]:
-    """The updates that close every list of messages in the state."""
+def _changes(
+    graph: Graph, values: Any, finished: Mapping[str | None, ToolMessage], answering: Answering
+) -> Iterator[tuple[str, Any]]:
+    """The updates that close every list of messages in the state, and forget which pauses were caught."""
     if not isinstance(values, dict):
         return
+    caught: list[Noted] = cast("dict[str, Any]", values).get(CAUGHT) or []
+    if caught:
+        yield CAUGHT, []
     for key, value in cast("dict[str, Any]", values).items():
         if not isinstance(value, list) or not all(isinstance(item, BaseMessage) for item in cast("list[Any]", value)):
             continue
         messages = cast("list[AnyMessage]", value)
-        whole = closed(messages, answer)
+        whole = closed(without_caught(messages, caught), _finished_first(finished, answering()))
         if whole == messages:
             continue
         match writing(graph, key):
@@ -85,6 +94,12 @@ def _changes(graph: Graph, values: Any, answer: Answer) -> Iterator[tuple[str, A
                 yield key, added if whole[: len(messages)] == messages else Overwrite(whole)
             case _:
                 pass
+
+
+def _finished_first(finished: Mapping[str | None, ToolMessage], answer: Answer) -> Answer:
+    """Tells what has finished, each once, and else what ``answer`` makes."""
+    left = dict(finished)
+    return lambda call: left.pop(call["id"], None) or answer(call)
 
 
 async def _write(

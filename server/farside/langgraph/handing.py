@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage, convert_to_messages
 from langgraph.types import Command
 
 from farside.core.model import failure
-from farside.langgraph.history import closed
+from farside.langgraph.history import Answer, closed
 from farside.langgraph.results import tool_message
-
-Answer = Callable[[ToolCall], ToolMessage]
 
 
 def hands_over(output: Any) -> bool:
@@ -22,8 +19,8 @@ def hands_over(output: Any) -> bool:
 
 
 def withdrawn(call: ToolCall) -> ToolMessage:
-    """The tool message of a call whose graph was left before it was answered."""
-    reason = "the conversation was handed over before this call was answered"
+    """The tool message of a call whose graph was left; whether it had ended is not known there."""
+    reason = "the conversation was handed over without waiting for the result of this call"
     return tool_message(call["name"], call["id"] or "", failure("cancelled", reason))
 
 
@@ -33,11 +30,16 @@ def handed_over(command: Command[Any], key: str, answer: Answer = withdrawn) -> 
     LangGraph drops whatever else the step of the command was to write: the answers of its siblings, and their pauses.
 
     Args:
-        key: where its update has the messages.
+        key: where its update has the messages, if it is no list of them itself.
         answer: makes the tool message for a call.
     """
     update = cast("Any", command).update
-    messages = cast("dict[str, Any]", update).get(key) if isinstance(update, dict) else None
-    if not isinstance(messages, list) or not all(isinstance(each, BaseMessage) for each in cast("list[Any]", messages)):
+    given = cast("dict[str, Any]", update).get(key) if isinstance(update, dict) else update
+    if not isinstance(given, list):
         return command
-    return replace(command, update={**update, key: closed(cast("list[BaseMessage]", messages), answer)})
+    try:
+        messages = convert_to_messages(cast("list[Any]", given))
+    except (ValueError, NotImplementedError):  # an update of another kind
+        return command
+    whole = closed(messages, answer)
+    return replace(command, update={**update, key: whole} if isinstance(update, dict) else whole)

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.errors import GraphInterrupt
 from pydantic import Field, PrivateAttr, SkipValidation
 
 from farside.core.model import failure
@@ -16,6 +17,7 @@ from farside.langgraph.answers import unpack
 from farside.langgraph.asking import ask
 from farside.langgraph.results import tool_message
 from farside.langgraph.served import served
+from farside.langgraph.watching import Pause, watched
 from farside.tools import HeadlessTool as Declaration
 from farside.tools import Schema
 from farside.wire.values import check
@@ -46,6 +48,9 @@ class HeadlessTool(BaseTool):
 
     _written: dict[str, Any] = PrivateAttr()
     """The arguments as they were written: what a pickle keeps, since compiled schemas have none."""
+
+    _takes_checked: bool = PrivateAttr(default=False)
+    """Whether it is called with arguments that have been checked: filling them in twice may change them."""
 
     def __init__(
         self,
@@ -79,6 +84,12 @@ class HeadlessTool(BaseTool):
         )
         self._written = written
 
+    def taking_checked(self) -> HeadlessTool:
+        """The same tool for a call whose arguments have been checked before: it asks with them as they are."""
+        tool = self.model_copy()
+        tool._takes_checked = True
+        return tool
+
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -99,13 +110,22 @@ class HeadlessTool(BaseTool):
             )
         if isinstance(request.args, str):
             raise ValueError(f"tool {name!r}: expected its arguments as a dict, got the string {request.args!r}")
+        call = watched()
+        if call is not None and call.left_out == name:
+            message = f"{name} is not available now; call one of the tools that you were given"
+            return tool_message(name, call_id, failure("unsupported", message))
         try:
-            args = self._parse(request.args)
+            args = request.args if self._takes_checked else self._parse(request.args)
         except ToolError as error:
             return tool_message(name, call_id, failure(error.code, error.message))
         if (lent := served()) is not None:
             lent.declarations.learn(self.declaration)
-        answer = ask(call_id, {"type": "tool", "tool_call": {"id": call_id, "name": name, "args": args}})
+        try:
+            answer = ask(call_id, {"type": "tool", "tool_call": {"id": call_id, "name": name, "args": args}})
+        except GraphInterrupt as pause:
+            if call is not None:
+                call.pause = Pause(pause, self, args)
+            raise
         return tool_message(name, call_id, self.declaration.check_result(unpack(call_id, answer)))
 
     def _parse(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langgraph.types import Command
 
 Answer = Callable[[ToolCall], ToolMessage]
@@ -26,13 +26,34 @@ def closed(messages: Sequence[BaseMessage], answer: Answer) -> list[BaseMessage]
         whole.append(message)
         if not isinstance(message, AIMessage) or not message.tool_calls:
             continue
-        open_calls = {call["id"]: call for call in message.tool_calls}
+        open_calls = list(message.tool_calls)  # a model may give two of them one id
         for later, candidate in _until_next_calls(messages, index + 1):
-            if isinstance(candidate, ToolMessage) and open_calls.pop(candidate.tool_call_id, None) is not None:
+            if isinstance(candidate, ToolMessage) and _take(open_calls, candidate.tool_call_id):
                 moved.add(later)
                 whole.append(candidate)
-        whole.extend(answer(call) for call in open_calls.values())
+        whole.extend(answer(call) for call in open_calls)
     return whole
+
+
+def ends_open(state: Any) -> bool:
+    """Whether a call that was made after the last message of a human has no tool message, in any list of a state."""
+    lists = cast("dict[str, Any]", state).values() if isinstance(state, dict) else [state]
+    return any(_ends_open(cast("list[Any]", each)) for each in lists if isinstance(each, list))
+
+
+def _ends_open(messages: list[Any]) -> bool:
+    answered: list[str] = []
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage) or not isinstance(message, BaseMessage):
+            break
+        if isinstance(message, ToolMessage):
+            answered.append(message.tool_call_id)
+        elif isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                if (call["id"] or "") not in answered:
+                    return True
+                answered.remove(call["id"] or "")
+    return False
 
 
 def messages_in(state: Any, key: str) -> list[Any]:
@@ -55,6 +76,15 @@ def tool_messages(output: Any) -> Iterator[ToolMessage]:
     elif isinstance(output, list):
         for item in cast("list[Any]", output):
             yield from tool_messages(item)
+
+
+def _take(open_calls: list[ToolCall], tool_call_id: str) -> bool:
+    """Take the first call of that id out of the list; whether there was one."""
+    for index, call in enumerate(open_calls):
+        if (call["id"] or "") == tool_call_id:
+            del open_calls[index]
+            return True
+    return False
 
 
 def _until_next_calls(messages: Sequence[BaseMessage], start: int) -> list[tuple[int, BaseMessage]]:

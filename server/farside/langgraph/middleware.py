@@ -7,22 +7,20 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr, ToolCallRequest
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import Command
 
-from farside.core.model import failure
-from farside.langgraph.budget import RunStart, check_steps, forgotten_counts, run_start
+from farside.langgraph.budget import RunStart, check_steps, forgotten_counts, is_of_this_run, run_start
 from farside.langgraph.caught import KEY as CAUGHT
-from farside.langgraph.caught import aask_again, ask_again, collected, note
+from farside.langgraph.caught import Noted, aask_again, ask_again, collected, note
 from farside.langgraph.handing import handed_over, hands_over
 from farside.langgraph.headless import HeadlessTool
-from farside.langgraph.offered import Offer, OfferingRequest, current_offer
-from farside.langgraph.results import tool_message
+from farside.langgraph.offered import Offer, OfferingRequest
 from farside.langgraph.served import served
 from farside.langgraph.watching import WatchedCall, watched_call
 
 _START = "farside_run_start"
-_OFFERED = "farside_offered"
+_LEFT_OUT = "farside_left_out"
 
 _Response = ModelResponse[Any] | ExtendedModelResponse[Any]
 _Output = ToolMessage | Command[Any]
@@ -30,20 +28,22 @@ _Output = ToolMessage | Command[Any]
 
 class _State(AgentState[Any]):
     farside_run_start: NotRequired[Annotated[RunStart, PrivateStateAttr]]
-    farside_offered: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    farside_caught: NotRequired[Annotated[list[ToolCall], PrivateStateAttr, collected]]
+    farside_left_out: NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+    farside_caught: NotRequired[Annotated[list[Noted], PrivateStateAttr, collected]]
 
 
 class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
     """Put it anywhere in the list of ``create_agent(..., middleware=[...])``.
 
-    - A pause that a ``wrap_tool_call`` has caught with ``except Exception`` is not lost. Middleware that comes later in
-      the list than this one sees the result as if nothing had been caught; what comes earlier has answered the call,
-      and the browser's answer takes the place of that.
+    - A headless tool's pause that a ``wrap_tool_call`` has caught with ``except Exception`` is not lost. If that comes
+      later in the list than this one, it is as if nothing had been caught. If it comes earlier it has answered the
+      call; the browser's answer takes the place of that, and no middleware sees it. Any other pause that it catches,
+      of an agent within a tool or an ``interrupt()`` of the tool's own, is an error to the model.
     - The run's ``recursion_limit``, and the ``run_limit`` of ``ToolCallLimitMiddleware``, count across pauses. So does
-      that of ``ModelCallLimitMiddleware`` if it comes later in the list.
+      that of ``ModelCallLimitMiddleware`` if it comes later in the list. Where farside does not serve the agent, put
+      this before middleware whose ``before_agent`` jumps: what it jumps over does not hear that a run has begun.
     - A call of a headless tool that the model was not offered, because a ``wrap_model_call`` has left it out, gets an
-      error message instead of a pause.
+      error message instead of a pause. Offered is what was read of ``request.tools`` last.
     - A tool that hands over with ``Command(graph=Command.PARENT)`` leaves no call without an answer: the messages in
       its update are completed, a browser's call that was open beside it is withdrawn.
 
@@ -65,6 +65,7 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.tools = []
         self._offer = offer
         self._known: dict[str, HeadlessTool] = {}
+        """The tools that have paused, by the fingerprint of their declaration."""
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         """Note where the run begins; what was caught in an earlier one is over."""
@@ -81,6 +82,8 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
             GraphRecursionError: the run has made all the steps that it may.
             GraphInterrupt: a pause was caught.
         """
+        if not is_of_this_run(state.get(_START)):  # something has jumped over before_agent
+            return self.before_agent(state, runtime)
         update = _limited(state)
         if caught := state.get(CAUGHT):
             update |= {"messages": ask_again(caught, self._known, state["messages"]), CAUGHT: []}
@@ -88,6 +91,8 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """As :meth:`before_model`."""
+        if not is_of_this_run(state.get(_START)):
+            return self.before_agent(state, runtime)
         update = _limited(state)
         if caught := state.get(CAUGHT):
             update |= {"messages": await aask_again(caught, self._known, state["messages"]), CAUGHT: []}
@@ -96,32 +101,20 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> _Response | AIMessage:
-        """Offer the model the tools, and note which."""
+        """Offer the model the tools, and note what it calls beyond them."""
         offer = self._open_offer()
-        token = current_offer.set(offer)
-        try:
-            response = handler(OfferingRequest.of(request))
-        finally:
-            current_offer.reset(token)
-        return _noted(request, response, offer)
+        return _noted(request, handler(OfferingRequest.of(request, offer)), offer)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> _Response | AIMessage:
         """As :meth:`wrap_model_call`."""
         offer = self._open_offer()
-        token = current_offer.set(offer)
-        try:
-            response = await handler(OfferingRequest.of(request))
-        finally:
-            current_offer.reset(token)
-        return _noted(request, response, offer)
+        return _noted(request, await handler(OfferingRequest.of(request, offer)), offer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], _Output]) -> _Output:
-        """Refuse what was not offered, let pauses pass, complete what hands over."""
-        if refusal := _refusal(request):
-            return refusal
-        call = WatchedCall(request.tool_call["id"])
+        """Let the tool refuse what was not offered, let pauses pass, complete what hands over."""
+        call = _watched(request)
         token = watched_call.set(call)
         try:
             output = handler(request)
@@ -134,9 +127,7 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[_Output]]
     ) -> _Output:
         """As :meth:`wrap_tool_call`."""
-        if refusal := _refusal(request):
-            return refusal
-        call = WatchedCall(request.tool_call["id"])
+        call = _watched(request)
         token = watched_call.set(call)
         try:
             output = await handler(request)
@@ -147,9 +138,10 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _keep(self, request: ToolCallRequest, call: WatchedCall) -> None:
         """Where a headless tool has paused: note it, in case that the pause is caught further out."""
-        if call.pause is not None and isinstance(request.tool, HeadlessTool):
-            self._known[request.tool.name] = request.tool
-            note(request.tool_call)
+        # A server tool that has called the headless one itself makes something else of the answer.
+        if call.pause is not None and (request.tool is None or isinstance(request.tool, HeadlessTool)):
+            self._known[call.pause.tool.declaration.fingerprint] = call.pause.tool
+            note(request.tool_call["id"], call.pause)
 
     def _open_offer(self) -> Offer:
         if self._offer == "all":
@@ -164,21 +156,16 @@ class HeadlessToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _noted(request: ModelRequest[Any], response: ModelResponse[Any], offer: Offer) -> _Response:
-    """The response, and what was offered where that has changed."""
-    state = cast("dict[str, Any]", request.state)
-    if offer.headless == state.get(_OFFERED):
+    """The response, and which of its calls are of tools that were not offered, where there are or were such."""
+    left_out = offer.left_out(response.result)
+    if left_out == (cast("dict[str, Any]", request.state).get(_LEFT_OUT) or {}):
         return response
-    return ExtendedModelResponse(model_response=response, command=Command(update={_OFFERED: offer.headless}))
+    return ExtendedModelResponse(model_response=response, command=Command(update={_LEFT_OUT: left_out}))
 
 
-def _refusal(request: ToolCallRequest) -> ToolMessage | None:
-    """The answer to a call of a headless tool that the model was not offered."""
-    offered = cast("dict[str, Any]", request.state).get(_OFFERED)
-    name = request.tool_call["name"]
-    if offered is None or name in offered or not isinstance(request.tool, HeadlessTool):
-        return None
-    message = f"{name} is not available now; call one of the tools that you were given"
-    return tool_message(name, request.tool_call["id"] or "", failure("unsupported", message))
+def _watched(request: ToolCallRequest) -> WatchedCall:
+    left_out: dict[str, str] = cast("dict[str, Any]", request.state).get(_LEFT_OUT) or {}
+    return WatchedCall(left_out.get(request.tool_call["id"] or ""))
 
 
 def _limited(state: Any) -> dict[str, Any]:
@@ -190,8 +177,14 @@ def _limited(state: Any) -> dict[str, Any]:
     return forgotten_counts(start, state)
 
 
-def _completed(output: _Output, call: WatchedCall) -> _Output:
+def _completed(output: Any, call: WatchedCall) -> Any:
     """What the call has come to. Raises its pause where that was caught."""
     if call.pause is not None:
-        raise call.pause
-    return handed_over(cast("Command[Any]", output), "messages") if hands_over(output) else output
+        raise call.pause.error
+    if isinstance(output, list):
+        return [_handed_over(each) for each in cast("list[Any]", output)]
+    return _handed_over(output)
+
+
+def _handed_over(output: Any) -> Any:
+    return handed_over(output, "messages") if hands_over(output) else output

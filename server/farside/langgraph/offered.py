@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
 from langchain.agents.middleware import ModelRequest
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool
 
 from farside.langgraph.headless import HeadlessTool
@@ -24,35 +24,43 @@ class Offer:
 
     def __init__(self, allows: Callable[[HeadlessTool], bool]) -> None:
         self._allows = allows
-        self.tools: Sequence[Tool] = ()
-        """Those that were read last. The agent reads them when it calls the model, after all middleware."""
+        self._read: Sequence[Tool] | None = None
 
     def read(self, tools: Sequence[Tool]) -> list[Tool]:
-        """What is left of the tools."""
-        self.tools = [each for each in tools if not isinstance(each, HeadlessTool) or self._allows(each)]
-        return list(self.tools)
+        """What is left of the tools. The agent reads them when it calls the model, after all middleware."""
+        self._read = [each for each in tools if not isinstance(each, HeadlessTool) or self._allows(each)]
+        return list(self._read)
 
-    @property
-    def headless(self) -> list[str]:
-        """The names of the headless tools that were offered, sorted."""
-        return sorted(each.name for each in self.tools if isinstance(each, HeadlessTool))
+    def left_out(self, answer: Sequence[BaseMessage]) -> dict[str, str]:
+        """The names of tools that are called and were not among those read last, by tool call id.
 
-
-current_offer: ContextVar[Offer] = ContextVar("current_offer")
-"""The offer of the model call that is under way."""
+        Empty if none were read: something has answered in the place of the model.
+        """
+        if self._read is None:
+            return {}
+        offered = {each.name for each in self._read if isinstance(each, BaseTool)}
+        calls = [call for message in answer if isinstance(message, AIMessage) for call in message.tool_calls]
+        return {call["id"] or "": call["name"] for call in calls if call["name"] not in offered}
 
 
 class OfferingRequest(ModelRequest[Any]):
-    """A request, and whatever is derived from it, that tells the current offer which tools are read of it."""
+    """A request, and whatever is derived from it, that tells its offer which tools are read of it."""
 
     @classmethod
-    def of(cls, request: ModelRequest[Any]) -> OfferingRequest:
-        """The same request as one that tells."""
-        return cls(**{field.name: getattr(request, field.name) for field in fields(request)})
+    def of(cls, request: ModelRequest[Any], offer: Offer) -> OfferingRequest:
+        """The same request as one that tells the offer."""
+        telling = cls(**{field.name: getattr(request, field.name) for field in fields(request)})
+        telling.__dict__["offer"] = offer
+        return telling
+
+    def override(self, **overrides: Any) -> OfferingRequest:
+        """As that of any request."""
+        return self.of(super().override(**overrides), self.__dict__["offer"])
 
     @property
     def tools(self) -> list[Tool]:
-        return current_offer.get().read(self.__dict__["tools"])
+        offer: Offer | None = self.__dict__.get("offer")
+        return self.__dict__["tools"] if offer is None else offer.read(self.__dict__["tools"])
 
     @tools.setter
     def tools(self, value: list[Tool]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -44,6 +44,11 @@ def may_call_tasks() -> bool:
     return _CALL in _configurable()
 
 
+def running_task() -> object:
+    """What is the same object for all code of the running task and for no other's; None outside of a graph."""
+    return _configurable().get(_SCRATCHPAD)
+
+
 def answers_of_task() -> list[Any] | None:
     """The answers that the running task was resumed with, None outside of a graph."""
     scratchpad = _configurable().get(_SCRATCHPAD)

@@ -19,18 +19,16 @@ from farside.langgraph.closing import add_messages, close
 from farside.langgraph.declarations import declarations_of
 from farside.langgraph.events import Events
 from farside.langgraph.graph import START, Graph, has_breakpoints, has_saver, is_graph, saver_of
+from farside.langgraph.history import Answer, ends_open
 from farside.langgraph.pauses import new_call, resume_value
 from farside.langgraph.plain import plain
 from farside.langgraph.recent import Recent
 from farside.langgraph.results import tool_message
-from farside.langgraph.served import CONFIG_KEY, Served
+from farside.langgraph.served import CONFIG_KEY, RUN_ID, Served
 from farside.langgraph.stream import open_stream
 from farside.tools import HeadlessTool
 
 __all__ = ["LangGraphRuntime", "is_graph"]
-
-_RUN_ID = "farside_run_id"
-"""The key of a checkpoint's metadata that names the run it belongs to."""
 
 _OURS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map", "run_id"})
 """Keys of ``configurable`` and ``metadata`` that a client does not choose: LangGraph finds its place by them."""
@@ -110,13 +108,13 @@ class LangGraphRuntime:
         """
         config = self._config(leg, Served(self._declarations, desk.implements))
         if leg.kind == "start":
-            if repaired := await self._tidied(leg.thread_id):
+            if repaired := await self._tidied(leg.thread_id, desk):
                 yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
             entry = _Entry(leg.input)
         elif leg.kind == "resume":
             entry = _resume(leg.answers.values())
         else:
-            entry = await self._recovered(leg)
+            entry = await self._recovered(leg, desk)
         if isinstance(entry, Opened):
             yield entry
         if not isinstance(entry, _Entry):
@@ -124,12 +122,14 @@ class LangGraphRuntime:
         begun = self._begun.take(leg.thread_id)
         events = Events(desk.wanted, () if leg.kind == "start" else begun or entry.resumed)
         pauses: dict[str, Interrupt[Any]] = {}
+        values: Any = None
         stream = await open_stream(self._graph, entry.input, config, await self._context(leg))
         try:
             async for event in stream:
                 params = cast("dict[str, Any]", event["params"])
                 if event["method"] == "values" and not params["namespace"]:
                     pauses.update((pause.id, pause) for pause in params.get("interrupts", ()))
+                    values = params["data"]
                 for emit in events.emits(event):
                     yield emit
         finally:
@@ -142,7 +142,7 @@ class LangGraphRuntime:
         if calls:
             self._begun.note(leg.thread_id, events.begun)
             yield Opened(calls)
-        elif not has_breakpoints(self._graph):
+        elif not has_breakpoints(self._graph) and not ends_open(values):
             self._closed.note(leg.thread_id, True)
 
     async def state(self, thread_id: str, events: Callable[[], Any], history: Any = None) -> AgentState:
@@ -186,37 +186,46 @@ class LangGraphRuntime:
             self._closed.note(thread_id, True)
 
     def _config_of(self, thread_id: str, run_id: str) -> RunnableConfig:
-        return {"configurable": {"thread_id": thread_id}, "metadata": {_RUN_ID: run_id}}
+        return {"configurable": {"thread_id": thread_id}, "metadata": {RUN_ID: run_id}}
 
-    async def _tidied(self, thread_id: str) -> list[dict[str, str]]:
+    async def _tidied(self, thread_id: str, desk: Desk) -> list[dict[str, str]]:
         """Close what an earlier run left open: its process died before it was abandoned, or it knew nothing of us.
 
-        Returns the tool calls that had no answer, each ``{id, name}``.
+        Returns the tool calls that nobody had answered, each ``{id, name}``. What a page has answered is told (L4).
 
         Reading the state costs more the longer the history is, so a thread that was left closed is not looked at.
         """
         if self._closed.take(thread_id):
             return []
         snapshot = await self._snapshot(thread_id)
-        return [] if snapshot.metadata is None else await self._close(thread_id, snapshot, _LEFT_OPEN, {})
+        if snapshot.metadata is None:
+            return []
+        run_id = _run_of(snapshot)
+        return await self._close(thread_id, snapshot, _LEFT_OPEN, await desk.settled(run_id) if run_id else {})
 
     async def _close(
         self, thread_id: str, snapshot: StateSnapshot, reason: str, answers: Mapping[str, Call]
     ) -> list[dict[str, str]]:
-        """Returns the tool calls that had no tool message, each ``{id, name}``."""
-        results = {(call.tool_call_id, call.name): call.result for call in answers.values()}
+        """Returns the tool calls that nobody had answered, each ``{id, name}``."""
         closed: list[dict[str, str]] = []
 
-        def answer(call: ToolCall) -> ToolMessage:
-            call_id, name = call["id"] or "", call["name"]
-            closed.append({"id": call_id, "name": name})
-            result = results.get((call_id, name)) or failure("cancelled", reason)
-            declaration = self.tool(name)
-            return tool_message(name, call_id, result if declaration is None else declaration.check_result(result))
+        def answering() -> Answer:
+            results = {(call.tool_call_id, call.name): call.result for call in answers.values()}  # each is told once
 
-        metadata = {} if (run_id := _run_of(snapshot)) is None else {_RUN_ID: run_id}
+            def answer(call: ToolCall) -> ToolMessage:
+                call_id, name = call["id"] or "", call["name"]
+                result = results.pop((call_id, name), None)
+                if result is None:
+                    closed.append({"id": call_id, "name": name})
+                    result = failure("cancelled", reason)
+                declaration = self.tool(name)
+                return tool_message(name, call_id, result if declaration is None else declaration.check_result(result))
+
+            return answer
+
+        metadata = {} if (run_id := _run_of(snapshot)) is None else {RUN_ID: run_id}
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "metadata": metadata}
-        await close(self._graph, config, snapshot, answer)
+        await close(self._graph, config, snapshot, answering)
         return closed
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
@@ -227,7 +236,7 @@ class LangGraphRuntime:
             saved = await saver_of(self._graph).aget_tuple(config)
             return await self._graph.aget_state(config if saved is None else saved.config)
 
-    async def _recovered(self, leg: Leg) -> _Entry | Opened | None:
+    async def _recovered(self, leg: Leg, desk: Desk) -> _Entry | Opened | None:
         """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""
         snapshot = await self._snapshot(leg.thread_id)
         pending = snapshot.interrupts
@@ -237,7 +246,7 @@ class LangGraphRuntime:
                     f"expected the checkpoint of run {leg.run_id}, whose tool calls were answered, it is not there"
                 )
                 raise FarsideError("state_lost", f"{expected}; give the graph a checkpointer that survives a restart")
-            await self._tidied(leg.thread_id)
+            await self._tidied(leg.thread_id, desk)
             return _Entry(leg.input)
         if unanswered := [pause for pause in pending if pause.id not in leg.answers]:
             return Opened(tuple(new_call(pause, self.tool) for pause in unanswered))
@@ -256,7 +265,7 @@ class LangGraphRuntime:
             },
             metadata={
                 **{key: value for key, value in _dict(given, "metadata").items() if key not in _OURS},
-                _RUN_ID: leg.run_id,
+                RUN_ID: leg.run_id,
             },
         )
         if "recursion_limit" in given:
@@ -284,7 +293,7 @@ def _values(snapshot: StateSnapshot) -> dict[str, Any]:
 
 def _run_of(snapshot: StateSnapshot) -> Any:
     """The run that wrote the checkpoint, None when it was no run of ours."""
-    return cast("Mapping[str, Any]", snapshot.metadata or {}).get(_RUN_ID)
+    return cast("Mapping[str, Any]", snapshot.metadata or {}).get(RUN_ID)
 
 
 def _dict(given: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from farside.langgraph.declarations import Declarations
 CONFIG_KEY = "__farside"
 """Where a run's ``configurable`` has it. The underscores keep it out of checkpoints and traces."""
 
+RUN_ID = "farside_run_id"
+"""The key of the run's ``metadata``, and of its checkpoints', that names the run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Served:

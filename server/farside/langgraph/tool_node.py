@@ -8,10 +8,10 @@ with an interrupt id that stays, and what has finished is in the checkpoint and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, ToolCall
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
@@ -19,8 +19,8 @@ from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.prebuilt import ToolNode as StockToolNode
 from langgraph.types import Command, Interrupt, Send
 
-from farside.langgraph.handing import handed_over, hands_over
-from farside.langgraph.history import messages_in
+from farside.langgraph.handing import handed_over, hands_over, withdrawn
+from farside.langgraph.history import messages_in, tool_messages
 from farside.langgraph.outcomes import outcomes
 from farside.langgraph.private import call_in_state, is_call_in_state, may_call_tasks
 
@@ -91,14 +91,21 @@ class ToolNode(StockToolNode):
                 raise outcome
             else:
                 items.extend(self._items(outcome))
-        if pauses:
-            leaving = [item for item in items if hands_over(item)]
-            if not leaving:
-                raise GraphInterrupt(pauses)
-            items = [handed_over(item, self._key) for item in leaving]
+        staying = [item for item in items if not hands_over(item)]
+        if len(staying) < len(items):
+            told = {message.tool_call_id: message for item in staying for message in tool_messages(item)}
+            items = [self._handed_over(item, told) for item in items if hands_over(item) or not pauses]
+        elif pauses:
+            raise GraphInterrupt(pauses)
         if not any(isinstance(item, Command) for item in items):
             return items if is_list else {self._key: items}
         return _merged([item if isinstance(item, Command) else self._update(item, is_list) for item in items])
+
+    def _handed_over(self, item: Any, told: Mapping[str, ToolMessage]) -> Any:
+        """A hand-over with the answers of those calls that have ended; LangGraph drops all else."""
+        if not hands_over(item):
+            return item
+        return handed_over(item, self._key, lambda call: told.get(call["id"] or "") or withdrawn(call))
 
     def _update(self, message: Any, is_list: bool) -> Any:
         return [message] if is_list else {self._key: [message]}

@@ -1,4 +1,4 @@
-"""Chat models that follow a script and refuse broken histories, and a desk: what the tests of the runtime share."""
+"""Chat models that follow a script and refuse broken histories, a middleware, a desk: what these tests share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from dataclasses import replace
 from typing import Any
 
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -112,6 +113,22 @@ def once(*calls: ToolCall) -> Script:
     return script
 
 
+class Catching(AgentMiddleware):
+    """The example of error handling in LangChain's documentation."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return handler(request)
+        except Exception as error:
+            return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        try:
+            return await handler(request)
+        except Exception as error:
+            return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"])
+
+
 class FakeDesk:
     """A desk without an engine."""
 
@@ -129,6 +146,9 @@ class FakeDesk:
 
     async def history(self) -> list[JournalEntry]:
         raise NotImplementedError
+
+    async def settled(self, run_id: str) -> Mapping[str, Call]:
+        return {}
 
     async def answer(self, interrupt_id: str) -> ToolResult:
         raise NotImplementedError

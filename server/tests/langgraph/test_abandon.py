@@ -3,10 +3,11 @@ from __future__ import annotations
 import asyncio
 import operator
 from typing import Annotated, Any
+from unittest.mock import AsyncMock
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool as langchain_tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -390,6 +391,57 @@ async def test_a_breakpoint_of_the_graph_leaves_nothing_open(saver: Any) -> None
     assert await speak_on(runtime, model) == ["human", "ai", "tool", "human"]
 
 
+class JumpingOut(AgentMiddleware):
+    """Ends the turn where the model has called a tool."""
+
+    @hook_config(can_jump_to=["end"])
+    def after_model(self, state: Any, runtime: Any) -> Any:
+        return {"jump_to": "end", "messages": [AIMessage("I stop here.")]} if state["messages"][-1].tool_calls else None
+
+
+async def test_a_call_that_the_agent_itself_leaves_open(saver: Any) -> None:
+    model = Whole(script=once(call("where", "a")))
+    runtime = LangGraphRuntime(create_agent(model, [WHERE], middleware=[JumpingOut()]), checkpointer=saver)
+    _, opened = await drive(runtime, start())
+    assert not opened
+
+    assert await speak_on(runtime, model) == ["human", "ai", "tool", "ai", "human"]
+
+
+async def test_two_calls_with_one_id(saver: Any) -> None:
+    """The result that is known is told once."""
+    model = Whole(script=once(call("where", "a"), call("where", "a")))
+    runtime = LangGraphRuntime(create_agent(model, [WHERE]), checkpointer=saver)
+    _, opened = await drive(runtime, start())
+    answer = {opened[0].interrupt_id: settled(opened[0], success("north"))}
+    told = [message["content"] for message in await abandoned(runtime, answers=answer) if message["type"] == "tool"]
+    assert told == ["north", "Error (cancelled): the user spoke"]
+    await speak_on(runtime, model)
+
+
+async def test_each_list_that_has_the_call_is_told_its_result(saver: Any) -> None:
+    class Two(MessagesState):
+        copied: list[AnyMessage]
+
+    model = Whole(script=once(call("where", "a")))
+
+    def think(state: Two) -> Any:
+        said = model.invoke(state["messages"])
+        return {"messages": [said], "copied": [*state["messages"], said]}
+
+    graph: Any = StateGraph(Two)
+    graph.add_node("model", think)
+    graph.add_node("tools", ToolNode([WHERE]))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    runtime = LangGraphRuntime(graph.compile(), checkpointer=saver)
+    _, (new,) = await drive(runtime, start())
+    await abandoned(runtime, answers={new.interrupt_id: settled(new, success("north"))})
+    values = (await runtime.state("thread", _no_events)).values
+    for key in ("messages", "copied"):
+        assert [message["content"] for message in values[key]] == ["hi", "", "north"]
+
+
 async def test_a_history_from_before_is_closed(saver: Any) -> None:
     model = Whole(script=once())
     runtime = LangGraphRuntime(create_agent(model, [WHERE]), checkpointer=saver)
@@ -434,3 +486,27 @@ async def test_a_thread_that_is_unknown(saver: Any) -> None:
 
 async def _no_events() -> list[Any]:
     return []
+
+
+async def test_what_a_page_has_answered_is_told_although_the_end_of_the_run_could_not_be(
+    make_app: Any, open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L4. As if the process had died when the run's end was stored and its history was not closed yet."""
+    model = Streaming(
+        script=lambda messages: (
+            calling(call("where", "a"), call("other", "b")) if messages[-1].content == "go" else AIMessage("done")
+        )
+    )
+    app = make_app(create_agent(model, [WHERE, tool(name="other")]))
+    never = asyncio.Event()
+    page = await open_page(app, tools={"where": lambda: "north", "other": never.wait})
+    await page.submit("go")
+    await page.until(lambda event: event["method"] == "calls" and event["params"]["data"]["event"] == "settled")
+    with monkeypatch.context() as patched:
+        patched.setattr(LangGraphRuntime, "abandon", AsyncMock(side_effect=OSError("the disk is full")))
+        await page.ended(await page.submit("and now?"))
+
+    told = {message.tool_call_id: message.content for message in model.seen[-1] if isinstance(message, ToolMessage)}
+    assert told["a"] == "north"
+    assert "cancelled" in str(told["b"])
+    check_history(model.seen[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from langchain.agents.middleware import (
     ModelCallLimitMiddleware,
     ToolCallLimitMiddleware,
     ToolRetryMiddleware,
+    hook_config,
 )
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool as langchain_tool
@@ -19,8 +21,19 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.types import Command
 
-from farside.langgraph import HeadlessToolMiddleware, tool
-from server.tests.langgraph.scripted import Whole, call, calling, once
+from farside.langgraph import HeadlessToolMiddleware, LangGraphRuntime, tool
+from server.tests.langgraph.scripted import (
+    Catching,
+    Whole,
+    answering,
+    call,
+    calling,
+    drive,
+    human,
+    messages_of,
+    once,
+    start,
+)
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 WHERE = tool(
@@ -28,22 +41,6 @@ WHERE = tool(
     args_schema={"properties": {"high": {"type": "boolean", "default": True}}},
     result_schema={"type": "string"},
 )
-
-
-class Catching(AgentMiddleware):
-    """The example of error handling in LangChain's documentation."""
-
-    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        try:
-            return handler(request)
-        except Exception as error:
-            return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"])
-
-    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        try:
-            return await handler(request)
-        except Exception as error:
-            return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"])
 
 
 class Marking(AgentMiddleware):
@@ -166,9 +163,10 @@ async def test_what_was_caught_in_a_run_that_has_ended_is_over() -> None:
     assert (pauses(agent), result["messages"][-1].content) == ({}, "done: again")
 
 
-async def test_a_pause_of_an_agent_elsewhere_is_its_own() -> None:
+@pytest.mark.parametrize("call_id", ["x", "d"])
+async def test_a_pause_of_an_agent_elsewhere_is_its_own(call_id: str) -> None:
     """A tool that runs another agent on a thread of its own, and looks at where that has paused, has not paused."""
-    inner: Any = create_agent(Whole(script=once(call("where", "x"))), [WHERE], checkpointer=InMemorySaver())
+    inner: Any = create_agent(Whole(script=once(call("where", call_id))), [WHERE], checkpointer=InMemorySaver())
 
     @langchain_tool
     async def delegate() -> str:
@@ -266,6 +264,31 @@ async def test_the_limit_of_steps_counts_those_before_a_pause(limit: int, way: s
     assert len(model.seen) == len(endless.seen)
 
 
+class Jumping(AgentMiddleware):
+    """Goes to the model at once where the thread has begun before."""
+
+    @hook_config(can_jump_to=["model"])
+    def before_agent(self, state: Any, runtime: Any) -> Any:
+        return {"jump_to": "model"} if len(state["messages"]) > 1 else None
+
+
+async def test_each_run_has_its_budget_where_something_jumps_over_its_beginning(saver: Any) -> None:
+    numbers: Iterator[int] = iter(range(1_000))
+
+    def script(messages: list[BaseMessage]) -> AIMessage:
+        if messages[-1].type == "human":
+            return calling(call("where", f"call-{next(numbers)}"))
+        return AIMessage(f"done: {messages[-1].content}")
+
+    middleware: list[Any] = [Jumping(), HeadlessToolMiddleware(), ToolCallLimitMiddleware(run_limit=1)]
+    runtime = LangGraphRuntime(create_agent(Whole(script=script), [WHERE], middleware=middleware), checkpointer=saver)
+    for turn in range(4):
+        leg = start(human("go", f"human-{turn}"), run_id=f"run-{turn}", config={"recursion_limit": 12})
+        _, (new,) = await drive(runtime, leg)
+        await drive(runtime, answering(leg, (new, "north")))
+        assert (await messages_of(runtime))[-1]["content"] == "done: north"
+
+
 # --- offers ---
 
 
@@ -287,6 +310,103 @@ async def test_a_call_of_a_tool_that_was_left_out_gets_an_error(first: bool, way
     refused, seen = answers(result)
     assert refused.startswith("Error (unsupported): where is not available")
     assert seen == "seen"
+
+
+class Supplying(AgentMiddleware):
+    """Executes a tool that the agent was not made with; the model was not offered it."""
+
+    def __init__(self, tool: Any) -> None:
+        super().__init__()
+        self._tool = tool
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return handler(request.override(tool=self._tool))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request.override(tool=self._tool))
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_call_of_a_tool_that_is_supplied_but_not_offered_gets_an_error(first: bool, way: str) -> None:
+    ours, supplying = HeadlessToolMiddleware(), Supplying(tool(name="look"))
+    agent: Any = create_agent(
+        Whole(script=once(call("look", "a"))),
+        [WHERE],
+        middleware=[ours, supplying] if first else [supplying, ours],
+        checkpointer=InMemorySaver(),
+    )
+    result = await enter(agent, {"messages": [HumanMessage("go")]}, way)
+    assert answers(result)[0].startswith("Error (unsupported): look is not available")
+
+
+class Answering(AgentMiddleware):
+    """Answers in the place of the model when a human has spoken."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return calling(call("where", "a")) if request.messages[-1].type == "human" else handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return calling(call("where", "a")) if request.messages[-1].type == "human" else await handler(request)
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+async def test_a_call_that_no_model_has_made_is_executed(way: str) -> None:
+    agent: Any = create_agent(
+        Whole(script=lambda messages: AIMessage("done")),
+        [WHERE],
+        middleware=[HeadlessToolMiddleware(), Answering()],
+        checkpointer=InMemorySaver(),
+    )
+    for _ in range(2):  # what was offered in the first turn does not count in the second
+        await enter(agent, {"messages": [HumanMessage("go")]}, way)
+        result = await enter(agent, Command(resume={pauses(agent)["a"]: "north"}), way)
+        assert answers(result)[-1] == "north"
+
+
+class Forcing(AgentMiddleware):
+    """Makes a call itself in the second turn, without asking the model."""
+
+    @hook_config(can_jump_to=["tools"])
+    def before_model(self, state: Any, runtime: Any) -> Any:
+        humans = [message for message in state["messages"] if message.type == "human"]
+        if len(humans) == 2 and state["messages"][-1].type == "human":
+            return {"messages": [calling(call("where", "forced"))], "jump_to": "tools"}
+        return None
+
+
+async def test_a_call_that_other_middleware_makes_is_executed() -> None:
+    agent: Any = create_agent(
+        Whole(script=lambda messages: AIMessage(f"done: {messages[-1].content}")),
+        [WHERE],
+        middleware=[Forcing(), HeadlessToolMiddleware(), Leaving("where")],
+        checkpointer=InMemorySaver(),
+    )
+    for _ in range(2):
+        await agent.ainvoke({"messages": [HumanMessage("go")]}, CONFIG)
+    result = await agent.ainvoke(Command(resume={pauses(agent)["forced"]: "north"}), CONFIG)
+    assert result["messages"][-1].content == "done: north"
+
+
+async def test_a_request_may_be_read_anywhere() -> None:
+    kept: list[Any] = []
+
+    class Threading(AgentMiddleware):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            kept.append(request.override(tool_choice=None))
+            with ThreadPoolExecutor() as pool:  # a thread without the context of this one
+                return pool.submit(handler, request.override(tools=request.tools[:1])).result()
+
+    look = tool(name="look")
+    agent: Any = create_agent(
+        Whole(script=once(call("where", "a"), call("look", "b"))),
+        [WHERE, look],
+        middleware=[HeadlessToolMiddleware(), Threading()],
+        checkpointer=InMemorySaver(),
+    )
+    agent.invoke({"messages": [HumanMessage("go")]}, CONFIG)
+    assert set(pauses(agent)) == {"a"}
+    assert [each.name for each in kept[0].tools] == ["where", "look"]
 
 
 async def test_only_what_a_connected_page_implements_is_offered(make_app: Any, open_page: Any) -> None:

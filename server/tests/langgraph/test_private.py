@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphInterrupt
 from langgraph.func import task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
@@ -17,6 +18,7 @@ from farside.langgraph.private import (
     is_call_in_state,
     may_call_tasks,
     returned_by_tasks,
+    running_task,
     write_if_task_ends,
 )
 from server.tests.langgraph.scripted import call
@@ -74,6 +76,51 @@ def test_a_call_in_a_state_is_told_from_a_state() -> None:
 def test_outside_of_a_graph_there_is_neither() -> None:
     assert not may_call_tasks()
     assert answers_of_task() is None
+    assert running_task() is None
+
+
+def test_a_task_is_known_from_others_and_so_are_its_pauses() -> None:
+    found: list[tuple[object, object]] = []
+    within: list[object] = []
+
+    @task
+    def inner() -> None:
+        within.append(running_task())
+
+    def node(state: MessagesState) -> None:
+        found.append((running_task(), running_task()))
+        inner().result()
+        interrupt("go on?")
+
+    graph: Any = StateGraph(MessagesState)
+    for name in ("one", "two"):
+        graph.add_node(name, node)
+        graph.add_edge(START, name)
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    result = compiled.invoke({"messages": []}, {"configurable": {"thread_id": "t"}})
+
+    (first, again), (second, _) = found
+    assert first is again is not None
+    assert len({id(each) for each in (first, second, *within)}) == 4
+    assert len({pause.id for pause in result["__interrupt__"]}) == 2
+
+
+def test_the_pauses_of_a_task_have_one_id_until_one_is_answered() -> None:
+    ids: list[str] = []
+
+    def node(state: MessagesState) -> None:
+        for _ in range(2):
+            try:
+                interrupt("go on?")
+            except GraphInterrupt as pause:
+                ids.append(pause.args[0][0].id)
+
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.compile(checkpointer=InMemorySaver()).invoke({"messages": []}, {"configurable": {"thread_id": "t"}})
+    assert len(ids) == 2
+    assert len(set(ids)) == 1
 
 
 def test_what_a_task_writes_early_counts_if_it_ends_and_not_if_it_pauses() -> None:
