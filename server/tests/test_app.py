@@ -45,7 +45,7 @@ def test_what_is_no_store_is_refused(store):
 
 
 def test_an_origin_that_is_no_list_is_refused():
-    with pytest.raises(ValueError, match="expected a list of origins, got 'https://app.example'"):
+    with pytest.raises(ValueError, match=r"expected a list of origins, got 'https://app\.example'"):
         Farside({"a": echo}, store="memory", allowed_origins="https://app.example")
 
 

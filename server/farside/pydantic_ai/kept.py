@@ -8,27 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, cast
 
-from pydantic_ai import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse, RunUsage
-from pydantic_ai.messages import FunctionToolResultEvent, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse, RunUsage, UserContent
+from pydantic_ai.messages import ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_core import from_json, to_json
 
 from farside.core.model import JournalEntry
 from farside.core.ports import Leg
+
+_SMALL = 8192
+"""Up to how many bytes a message is kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A message of a history. ``ids``: how clients know it: a response's own id, or those of the user's messages that a
-    request carries first."""
+    request carries first. ``usage``: what the run had used when a response was there, as :func:`usage_at` writes it."""
 
     message: ModelMessage
     ids: tuple[str, ...] = ()
+    usage: bytes | None = None
 
 
 def entry(thread_id: str, run_id: str, index: int, kept: Kept) -> JournalEntry:
     """The message as an entry; ``index``: its place among the run's messages."""
-    value = {"ids": list(kept.ids), "message": _dump(kept.message)}
+    value: dict[str, Any] = {"ids": list(kept.ids), "message": _dump(kept.message)}
+    if kept.usage is not None:
+        value["usage"] = kept.usage
     return JournalEntry(thread_id, run_id, str(index), "message", kept.message.kind, value)
 
 
@@ -51,14 +60,17 @@ def calls_of(message: ModelMessage) -> Sequence[ToolCallPart]:
     return message.tool_calls if isinstance(message, ModelResponse) else ()
 
 
-def usage_of(mine: Iterable[Kept]) -> RunUsage:
-    """What the run has used so far."""
-    usage = RunUsage()
-    for kept in mine:
-        if isinstance(kept.message, ModelResponse):
-            usage.requests += 1
-            usage.incr(kept.message.usage)
-    return usage
+def usage_at(usage: RunUsage) -> bytes:
+    """What a run has used, as of now."""
+    return to_json({name: value for name, value in vars(usage).items() if value})
+
+
+def usage_of(mine: Sequence[Kept]) -> RunUsage:
+    """What the run had used when its newest response was there: what its tools have used, too."""
+    known = (kept.usage for kept in reversed(mine) if kept.usage is not None)
+    used: dict[str, Any] = from_json(next(known, b"{}"))
+    cost = used.pop("cost", None)
+    return RunUsage(**used, cost=None if cost is None else Decimal(cost))
 
 
 # --- what server tools have returned ---
@@ -69,10 +81,10 @@ def step(message_id: str, call_id: str) -> str:
     return f"{message_id}/{call_id}"
 
 
-def finished(leg: Leg, position: str, event: FunctionToolResultEvent) -> JournalEntry:
-    """The end of a server tool, as an entry."""
-    parts = [event.part] if not event.content else [event.part, UserPromptPart(event.content)]
-    return JournalEntry(leg.thread_id, leg.run_id, position, "step", event.part.tool_name, _dump(ModelRequest(parts)))
+def finished(leg: Leg, position: str, part: ToolReturnPart, beside: str | Sequence[UserContent] | None) -> JournalEntry:
+    """The end of a server tool, as an entry; ``beside``: content for the model that comes with it."""
+    parts = [part] if not beside else [part, UserPromptPart(beside)]
+    return JournalEntry(leg.thread_id, leg.run_id, position, "step", part.tool_name, _dump(ModelRequest(parts)))
 
 
 def finish_of(position: str, journal: Mapping[str, JournalEntry]) -> tuple[ToolReturnPart, Any] | None:
@@ -86,7 +98,7 @@ def finish_of(position: str, journal: Mapping[str, JournalEntry]) -> tuple[ToolR
 
 
 def _kept(each: JournalEntry) -> Kept:
-    return Kept(_load(each.value["message"]), tuple(each.value["ids"]))
+    return Kept(_load(each.value["message"]), tuple(each.value["ids"]), each.value.get("usage"))
 
 
 def _index(each: JournalEntry) -> int:
@@ -98,4 +110,23 @@ def _dump(message: ModelMessage) -> bytes:
 
 
 def _load(data: bytes) -> ModelMessage:
+    """The message, as an object of the caller's own: a history processor may change it."""
+    found = _read_once(data) if len(data) <= _SMALL else _read(data)
+    message = _copy(found)
+    message.parts = [_copy(part) for part in found.parts]
+    return message
+
+
+def _read(data: bytes) -> ModelMessage:
     return ModelMessagesTypeAdapter.validate_json(data)[0]
+
+
+# A history is read at each leg. What is known by its bytes cannot be out of date, whoever has written it.
+_read_once = lru_cache(maxsize=8192)(_read)
+
+
+def _copy(value: Any) -> Any:
+    """As :func:`copy.copy`, which takes seven times as long."""
+    made: Any = object.__new__(cast("type[Any]", type(value)))
+    cast("dict[str, Any]", made.__dict__).update(value.__dict__)
+    return made

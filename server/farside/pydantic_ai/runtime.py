@@ -13,20 +13,21 @@ from typing import Any
 
 from pydantic_ai import ModelResponse, UsageLimits
 from pydantic_ai.agent import AbstractAgent
-from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import ModelRequestPart, TextPart, ToolCallPart, UserPromptPart
 from pydantic_graph import End
 
 from farside.core.model import Call, Event, JournalEntry, failure
 from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
 from farside.errors import FarsideError
-from farside.pydantic_ai.asking import interrupt_id
+from farside.pydantic_ai.asking import interrupt_id, is_return
+from farside.pydantic_ai.capabilities import Asking, Following, reminding
 from farside.pydantic_ai.history import closing, left_open
 from farside.pydantic_ai.kept import Kept, calls_of, entry, finish_of, is_over, kept_in, step, usage_of
 from farside.pydantic_ai.messages import prompt, request, said_in, shown
 from farside.pydantic_ai.outbox import Outbox
 from farside.pydantic_ai.results import tool_return
 from farside.pydantic_ai.toolset import declarations_in
-from farside.pydantic_ai.turn import Asking, Following, Turn
+from farside.pydantic_ai.turn import Turn
 from farside.tools import HeadlessTool
 
 
@@ -47,6 +48,10 @@ class PydanticAIRuntime:
         context: makes a run's ``deps``: called for each run, and again when one goes on after a restart.
 
     What tools return, its ``metadata`` included, is written to the store, so pydantic must be able to serialize it.
+    What the agent's history processors make of the history is told to the model, not kept: they are given all of it.
+
+    Raises:
+        ValueError: headless tools are to be approved.
     """
 
     replays = True
@@ -61,7 +66,10 @@ class PydanticAIRuntime:
         self._agent = agent
         self._context = context
         self._usage_limits = usage_limits
-        self._tools = {tool.name: tool for tool in declarations_in(agent)}
+        self._tools: dict[str, HeadlessTool | None] = {}
+        self._turns: dict[str, Turn] = {}
+        for tool in declarations_in(agent):
+            self._learn(tool)
 
     async def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
         """Execute one leg; see :meth:`farside.core.ports.Runtime.run`.
@@ -99,27 +107,30 @@ class PydanticAIRuntime:
             if (returns := closing([kept.message for kept in run], left_open)) is not None:
                 await outbox.write([entry(leg.thread_id, run_id, len(run), Kept(returns))])
                 run.append(Kept(returns))
+        history = [kept.message for run in (*runs.values(), mine) for kept in run]
         said = [] if mine else said_in(leg.input)
-        turn = Turn(leg, desk, outbox, mine, said, self._learn)
+        turn = self._turns[leg.thread_id] = Turn(leg, desk, outbox, mine, said, self._learn)
         running = self._agent.iter(
             prompt(said) if said else None,
-            message_history=[kept.message for run in (*runs.values(), mine) for kept in run],
+            message_history=history,
             conversation_id=leg.thread_id,
             deps=await self._context(leg),
             usage=usage_of(mine),
             usage_limits=self._usage_limits,
-            capabilities=[Following(turn), Asking(turn)],
+            capabilities=[Following(turn), Asking(turn), *reminding(history)],
         )
         async with running as run:
             node = run.next_node
             while not isinstance(node, End):
                 if self._agent.is_model_request_node(node):
-                    turn.ask_model()
+                    turn.ask_model(node.request)
                 elif self._agent.is_call_tools_node(node) and node.model_response.tool_calls:
                     await turn.write()
                 node = await run.next(node)
-                turn.take(run.new_messages())
+                turn.take(run)
             await turn.write()
+        if self._turns.get(leg.thread_id) is turn:
+            del self._turns[leg.thread_id]
 
     def given(self, context: Callable[[Leg], Awaitable[Any]]) -> PydanticAIRuntime:
         """The same agent and limits, with this context."""
@@ -152,40 +163,53 @@ class PydanticAIRuntime:
                 has an end of.
         """
         mine = kept_in(desk.journal.values()).get(run_id, [])
-        added = [] if mine else _heard(input)
+        turn = self._turns.pop(thread_id, None)
+        added = [] if turn is None or turn.run_id != run_id else turn.unwritten(len(mine))
+        if not mine and not added:
+            added = _heard(input)
+        history = [*mine, *added]
 
-        def answer(call: ToolCallPart) -> ToolReturnPart:
-            return self._ended(mine[-1], call, desk, answers) or tool_return(call, failure("cancelled", reason))
+        def answer(call: ToolCallPart) -> Sequence[ModelRequestPart]:
+            asking = next(kept for kept in reversed(history) if isinstance(kept.message, ModelResponse))
+            ended = self._ended(asking, call, desk, answers)
+            return ended or (tool_return(call, failure("cancelled", reason)),)
 
-        if (returns := closing([kept.message for kept in mine], answer)) is not None:
+        if (returns := closing([kept.message for kept in history], answer)) is not None:
             added.append(Kept(returns))
-        added.extend(Kept(ModelResponse(parts=[TextPart(text)]), (name,)) for name, text in said.items())
+        known = {name for kept in history for name in kept.ids}
+        broken_off = {name: text for name, text in said.items() if name not in known}
+        added.extend(Kept(ModelResponse(parts=[TextPart(text)]), (name,)) for name, text in broken_off.items())
         for index, kept in enumerate(added, len(mine)):
             await desk.record(entry(thread_id, run_id, index, kept))
 
     def _ended(
         self, asking: Kept, call: ToolCallPart, desk: Desk, answers: Mapping[str, Call]
-    ) -> ToolReturnPart | None:
-        """How a call of the run's last message has ended, None when it has not."""
+    ) -> Sequence[ModelRequestPart]:
+        """How a call of the run's last message has ended; nothing when it has not."""
         message_id = asking.ids[0]
         if (known := finish_of(step(message_id, call.tool_call_id), desk.journal)) is not None:
-            return known[0]
+            part, beside = known
+            return (part,) if beside is None else (part, UserPromptPart(beside))
         order = [each.tool_call_id for each in calls_of(asking.message)]
         settled = answers.get(interrupt_id(message_id, order, call))
-        if settled is None or settled.result is None or settled.kind != "tool":
-            return None
+        if settled is None or settled.result is None or not is_return(settled):
+            return ()
         tool = self.tool(settled.name)
-        return tool_return(call, settled.result if tool is None else tool.check_result(settled.result))
+        return (tool_return(call, settled.result if tool is None else tool.check_result(settled.result)),)
 
     def forget(self, thread_id: str) -> None:
-        """Nothing is remembered between legs."""
+        """What its run has not written will be said again."""
+        self._turns.pop(thread_id, None)
 
     def tool(self, name: str) -> HeadlessTool | None:
-        """The declaration of that name: found in the agent's toolsets, or learned when it was called."""
+        """The declaration of that name: found in the agent's toolsets, or learned when it was called. None where
+        there are several: a toolset may be made for each run, and two may be told apart by their prefixes."""
         return self._tools.get(name)
 
     def _learn(self, tool: HeadlessTool) -> None:
-        self._tools[tool.name] = tool
+        known = self._tools.setdefault(tool.name, tool)
+        if known is not None and known is not tool and known.fingerprint != tool.fingerprint:
+            self._tools[tool.name] = None
 
 
 def is_agent(agent: Any) -> bool:

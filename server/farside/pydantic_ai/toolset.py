@@ -9,7 +9,14 @@ from typing import Any, cast
 from pydantic_ai import ModelRetry, RunContext, ToolDefinition
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.tools import AgentDepsT
-from pydantic_ai.toolsets import AbstractToolset, ExternalToolset, ToolsetTool
+from pydantic_ai.toolsets import (
+    AbstractToolset,
+    ApprovalRequiredToolset,
+    CombinedToolset,
+    ExternalToolset,
+    ToolsetTool,
+    WrapperToolset,
+)
 
 from farside.core.model import failure
 from farside.errors import ToolError
@@ -25,6 +32,10 @@ class HeadlessToolset(ExternalToolset[AgentDepsT]):
 
     Arguments are checked against the declaration before any page hears of the call. Where they do not fit, the model is
     told so and has the tool's retries to do better, as with a tool on the server.
+
+    The calls of a message open together, when the tools on the server that the message calls too have ended. Two things
+    Pydantic AI knows only of tools on the server: ``approval_required()`` is refused here, so have the tool's body ask
+    the user; and an agent that a tool runs cannot have headless tools, only the agent that is served.
 
     Args:
         tools: the declarations, made by ``farside.tools.tool``.
@@ -66,13 +77,30 @@ def declaration_of(definition: ToolDefinition | None) -> HeadlessTool | None:
 
 
 def declarations_in(agent: AbstractAgent[Any, Any]) -> Iterator[HeadlessTool]:
-    """The headless tools of an agent, as far as its toolsets are known before it runs."""
-    leaves: list[AbstractToolset[Any]] = []
+    """The headless tools of an agent, as far as its toolsets are known before it runs.
+
+    Raises:
+        ValueError: they are to be approved, which Pydantic AI would never ask for.
+    """
     for toolset in agent.toolsets:
-        toolset.apply(leaves.append)
-    for leaf in leaves:
-        if isinstance(leaf, HeadlessToolset):
-            yield from leaf.tools
+        yield from _declared_in(toolset, needs_approval=False)
+
+
+def _declared_in(toolset: AbstractToolset[Any], *, needs_approval: bool) -> Iterator[HeadlessTool]:
+    if isinstance(toolset, HeadlessToolset):
+        if needs_approval and toolset.tools:
+            names = ", ".join(tool.name for tool in toolset.tools)
+            raise ValueError(
+                f"expected no approval_required() around the headless tools {names}: Pydantic AI asks for no approval "
+                "of tools that run elsewhere, so the page would execute them unasked; have their bodies ask the user"
+            )
+        yield from toolset.tools
+    elif isinstance(toolset, WrapperToolset):
+        needs_approval = needs_approval or isinstance(toolset, ApprovalRequiredToolset)
+        yield from _declared_in(cast("WrapperToolset[Any]", toolset).wrapped, needs_approval=needs_approval)
+    elif isinstance(toolset, CombinedToolset):
+        for each in toolset.toolsets:
+            yield from _declared_in(each, needs_approval=needs_approval)
 
 
 def _definition(tool: HeadlessTool) -> ToolDefinition:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from pydantic_ai import (
+    AgentRun,
     AgentStreamEvent,
     DeferredToolRequests,
     DeferredToolResults,
     ModelMessage,
+    ModelRequest,
     ModelResponse,
     ModelRetry,
-    RunContext,
     ToolDefinition,
     ToolReturn,
+    UserContent,
 )
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.exceptions import ToolFailed
-from pydantic_ai.messages import CustomEvent, FunctionToolResultEvent, OutputToolResultEvent, ToolCallPart
+from pydantic_ai.messages import (
+    CustomEvent,
+    FunctionToolResultEvent,
+    OutputToolResultEvent,
+    ToolCallPart,
+    ToolReturnPart,
+)
 
 from farside.core.model import JournalEntry, ToolResult
 from farside.core.ports import Desk, Leg, Opened
 from farside.pydantic_ai.asking import answers, deferred, interrupt_id, new_call
 from farside.pydantic_ai.events import Message, call_ended, custom, tool_ended, tool_started
-from farside.pydantic_ai.kept import Kept, calls_of, entry, finish_of, finished, step
+from farside.pydantic_ai.kept import Kept, calls_of, entry, finish_of, finished, step, usage_at
 from farside.pydantic_ai.messages import Said, spoken, text_of
 from farside.pydantic_ai.outbox import Outbox
 from farside.pydantic_ai.toolset import declaration_of
@@ -57,9 +65,11 @@ class Turn:
         self._said = said
         self._index = len(mine)
         self._pending: list[Kept] = []
-        self._seen = 0
+        self._request: ModelRequest | None = None
+        self._taken: set[tuple[str, object]] = set()
         self._steps = [each for each in desk.journal.values() if each.kind == "step" and each.value is not None]
         self._calls: dict[str, ToolCallPart] = {}
+        self._checked: dict[str, dict[str, Any]] = {}
         self._begun: set[str] = set()
         self._asked: dict[str, tuple[str, ToolResult]] = {}
         self._number = -1
@@ -69,32 +79,57 @@ class Turn:
             self._message = Message(mine[-1].ids[0])
             self._look_at(mine[-1].message)
 
+    @property
+    def run_id(self) -> str:
+        """The run that is followed."""
+        return self._leg.run_id
+
     # --- the model's messages ---
 
-    def ask_model(self) -> None:
+    def ask_model(self, request: ModelRequest) -> None:
         """The model is about to be asked."""
         self._finish(None)
+        self._request = request
         self._number += 1
         self._message = Message(f"{self._leg.run_id}:{self._number}")
         # Ids of calls may repeat in another message.
+        self._checked.clear()
         self._begun.clear()
         self._asked.clear()
 
-    def take(self, messages: Sequence[ModelMessage]) -> None:
-        """Note what is new among the messages that the run has made."""
-        for message in messages[self._seen :]:
+    def take(self, run: AgentRun[Any, Any]) -> None:
+        """Note what the run has said since. Of what came before, a history processor may have left anything."""
+        newest = takewhile(lambda message: self._is_new(message, run.run_id), reversed(run.all_messages()))
+        for message in reversed(list(newest)):
+            self._taken.add(_moment(message))
             if isinstance(message, ModelResponse):
-                self._pending.append(Kept(message, (self._message.id,)))
+                self._request = None
+                self._pending.append(Kept(message, (self._message.id,), usage_at(run.usage)))
                 self._look_at(message)
             else:
-                said, self._said = self._said, ()
-                self._pending.append(Kept(spoken(message, said), tuple(each.id for each in said)))
-        self._seen = len(messages)
+                self._pending.append(self._told(message))
+                self._said = ()
 
     async def write(self) -> None:
         """Write what is noted; on return it survives a crash."""
         self._finish(self._pending[-1].message if self._pending else None)
         await self._outbox.write(self._entries())
+        self._index += len(self._pending)
+        self._steps = [] if self._pending else self._steps
+        self._pending = []
+
+    def unwritten(self, written: int) -> list[Kept]:
+        """What the run has said, and told the model last, beyond so many messages. Not a message that is last: it may
+        not have ended for those who listen, so what they have heard of it counts."""
+        told = [] if self._request is None else [self._told(self._request)]
+        missing = [*self._pending, *told][written - self._index :]
+        return missing[:-1] if missing and isinstance(missing[-1].message, ModelResponse) else missing
+
+    def _is_new(self, message: ModelMessage, agent_run_id: str) -> bool:
+        return message.run_id == agent_run_id and _moment(message) not in self._taken
+
+    def _told(self, request: ModelRequest) -> Kept:
+        return Kept(spoken(request, self._said), tuple(each.id for each in self._said))
 
     def _finish(self, message: ModelMessage | None) -> None:
         for emit in self._message.finish(message if isinstance(message, ModelResponse) else None):
@@ -106,13 +141,9 @@ class Turn:
 
     def _entries(self) -> list[JournalEntry]:
         """What is noted, as entries; the returns in it need not be kept beside it any more."""
-        written, self._pending = self._pending, []
-        entries = [replace(ended, value=None) for ended in self._steps] if written else []
-        self._steps = [] if written else self._steps
-        for kept in written:
-            entries.append(entry(self._leg.thread_id, self._leg.run_id, self._index, kept))
-            self._index += 1
-        return entries
+        ended = [replace(each, value=None) for each in self._steps] if self._pending else []
+        messages = enumerate(self._pending, self._index)
+        return [*ended, *(entry(self._leg.thread_id, self._leg.run_id, index, kept) for index, kept in messages)]
 
     # --- what happens meanwhile ---
 
@@ -120,27 +151,26 @@ class Turn:
         """Show an event of the run, and keep what a tool has returned."""
         match event:
             case FunctionToolResultEvent():
-                await self._returned(event)
+                await self._returned(event.part, event.content)
             case OutputToolResultEvent() if event.tool_call_id in self._calls:
-                self._outbox.put(tool_started(self._calls[event.tool_call_id]))
-                self._outbox.put(tool_ended(event.part))
+                await self._returned(event.part, None)
             case CustomEvent() if type(event).ui:
                 self._outbox.put(custom(event))
             case _:
                 for emit in self._message.emits(event):
                     self._outbox.put(emit)
 
-    async def _returned(self, event: FunctionToolResultEvent) -> None:
-        call_id = event.tool_call_id
+    async def _returned(self, part: ToolReturnPart, beside: str | Sequence[UserContent] | None) -> None:
+        call_id = part.tool_call_id
         if call_id in self._asked:
             self._outbox.put(call_ended(call_id, *self._asked[call_id]))
             return
         if finish_of(step(self._message.id, call_id), self._desk.journal) is not None:
             return  # shown and kept before the process died
-        if call_id not in self._begun and call_id in self._calls:  # its arguments did not fit, or there is no such tool
+        if call_id not in self._begun and call_id in self._calls:  # an output, or nothing that could begin
             self._outbox.put(tool_started(self._calls[call_id]))
-        self._outbox.put(tool_ended(event.part))
-        ended = finished(self._leg, step(self._message.id, call_id), event)
+        self._outbox.put(tool_ended(part))
+        ended = finished(self._leg, step(self._message.id, call_id), part, beside)
         self._steps.append(ended)
         await self._outbox.write([ended])
 
@@ -165,7 +195,22 @@ class Turn:
             self._outbox.put(tool_started(self._calls[call_id]))
         return await run()
 
+    async def run_output(self, call_id: str, run: Callable[[], Any]) -> Any:
+        """Process what a call puts out, unless that had to be made again before the process died: then it has to.
+
+        Raises:
+            ModelRetry: as the output's function or validator did.
+        """
+        known = finish_of(step(self._message.id, call_id), self._desk.journal)
+        if known is not None and known[0].outcome == "retried":
+            raise ModelRetry(text_of(known[0]))
+        return await run()
+
     # --- tools in the browser ---
+
+    def checked(self, call_id: str, args: dict[str, Any]) -> None:
+        """A call's arguments have passed the checks."""
+        self._checked[call_id] = args
 
     async def ask(self, requests: DeferredToolRequests, tools: dict[str, ToolDefinition]) -> DeferredToolResults:
         """Have the calls answered. What was opened before the process died is not opened again."""
@@ -176,7 +221,10 @@ class Turn:
                 self._learn(tool)
         unknown = {name: call for name, call in calls.items() if name not in self._desk.calls}
         if unknown:
-            new = (new_call(name, call, requests, declared[name]) for name, call in unknown.items())
+            new = (
+                new_call(name, call, requests, declared[name], self._checked.get(call.tool_call_id))
+                for name, call in unknown.items()
+            )
             self._outbox.put(Opened(tuple(new)))
         external = {call.tool_call_id for call in requests.calls if requests.kind(call.tool_call_id) == "external"}
         for call in unknown.values():
@@ -198,38 +246,6 @@ class Turn:
         return result if tool is None else tool.check_result(result)
 
 
-@dataclass
-class Following(AbstractCapability[Any]):
-    """Shows the run's events, and runs tools on the server. Outside of what else the agent has."""
-
-    turn: Turn
-
-    def get_ordering(self) -> CapabilityOrdering:
-        return CapabilityOrdering(position="outermost")
-
-    async def wrap_run_event_stream(
-        self, ctx: RunContext[Any], *, stream: AsyncIterable[AgentStreamEvent]
-    ) -> AsyncGenerator[AgentStreamEvent, None]:
-        async for event in stream:
-            await self.turn.follow(event)
-            yield event
-
-    async def wrap_tool_execute(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
-    ) -> Any:
-        return await self.turn.run_tool(call.tool_call_id, lambda: handler(args))
-
-
-@dataclass
-class Asking(AbstractCapability[Any]):
-    """Has deferred calls answered that nothing else of the agent's answers."""
-
-    turn: Turn
-
-    def get_ordering(self) -> CapabilityOrdering:
-        return CapabilityOrdering(position="innermost")
-
-    async def handle_deferred_tool_calls(
-        self, ctx: RunContext[Any], *, requests: DeferredToolRequests
-    ) -> DeferredToolResults | None:
-        return await self.turn.ask(requests, ctx.tools)
+def _moment(message: ModelMessage) -> tuple[str, object]:
+    """What a message has in common with its copies."""
+    return message.kind, message.timestamp

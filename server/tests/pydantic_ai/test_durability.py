@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from decimal import Decimal
+from typing import Any, cast
 
 import pytest
-from pydantic_ai import Agent, ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelRetry, Tool, ToolReturn
+from pydantic_ai import (
+    Agent,
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelRetry,
+    RunContext,
+    RunUsage,
+    Tool,
+    ToolOutput,
+    ToolReturn,
+)
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import UsageLimits
 
 from farside import RunInfo
-from farside.core.model import Run
+from farside.core.model import JournalEntry, Run
+from farside.core.ports import Desk
 from farside.pydantic_ai import HeadlessToolset, PydanticAIRuntime
-from farside.pydantic_ai.kept import Kept, entry
+from farside.pydantic_ai.kept import Kept, entry, usage_at, usage_of
 from farside.tools import tool
 from server.tests.pydantic_ai.scripted import (
     Scripted,
@@ -225,6 +239,70 @@ async def test_what_a_run_has_used_and_its_deps_over_a_restart(make_app: Any, op
     assert made == [RunInfo("assistant", "thread-1", run_id)] * 2
 
 
+@pytest.mark.parametrize(
+    ("limits", "calls"),
+    [(UsageLimits(tool_calls_limit=1), 1), (UsageLimits(request_limit=3), 1), (UsageLimits(tool_calls_limit=2), 2)],
+)
+async def test_what_tools_have_used_counts_over_a_restart(
+    make_app: Any, open_page: Any, restart: Any, limits: UsageLimits, calls: int
+) -> None:
+    """How many have run, and the requests of an agent that one of them asks."""
+    ran: list[str] = []
+    inner = Agent(TestModel(custom_output_text="fine"))
+
+    async def delegate(ctx: RunContext[Any]) -> str:
+        ran.append("delegate")
+        return (await inner.run("Go", usage=ctx.usage)).output
+
+    def runtime() -> PydanticAIRuntime:
+        asked = (call("delegate", "a"), call("ask", "b", n=1), call("delegate", "c"))
+        agent = scripted(steps(*map(calling, asked), telling), tools=[delegate], toolsets=[TOOLS])
+        return PydanticAIRuntime(agent, usage_limits=limits)
+
+    app = make_app(runtime())
+    page = await open_page(app)
+    run_id = await page.submit("Go")
+    await opened(page, 1)
+    page = await open_page(await restart(app, runtime()), tools={"ask": fine})
+    ended = await page.ended(run_id)
+    assert (len(ran), ended["event"]) == (calls, "completed" if calls == 2 else "failed")
+
+
+def test_what_a_run_has_used_is_kept_whole() -> None:
+    usage = RunUsage(requests=2, tool_calls=1, output_tokens=5, cost=Decimal("0.0123"), details={"thoughts": 4})
+    mine = [Kept(saying("one"), (), usage_at(usage)), Kept(ModelRequest.user_text_prompt("two"))]
+    assert usage_of(mine) == usage
+    assert usage_of([]) == RunUsage()
+
+
+async def test_an_output_that_had_to_be_made_again_is_not_tried_again(
+    make_app: Any, open_page: Any, restart: Any
+) -> None:
+    tried: list[int] = []
+
+    def result(n: int) -> int:
+        tried.append(n)
+        if n == 1:
+            raise ModelRetry("larger")
+        return n
+
+    def agent() -> Any:
+        batch = calling(call("final_result", "a", n=1), call("ask", "b", n=1))
+        script = steps(batch, calling(call("final_result", "c", n=2)))
+        return scripted(script, output_type=ToolOutput(result), toolsets=[TOOLS])
+
+    app = make_app(agent())
+    page = await open_page(app)
+    run_id = await page.submit("Go")
+    await opened(page, 1)
+    page = await open_page(await restart(app, agent()), tools={"ask": fine})
+    assert (await page.ended(run_id))["event"] == "completed"
+    assert tried == [1, 2]
+    assert [shown for shown in tools_shown(page) if shown[0] == "a"] == [("a", "tool-started"), ("a", "tool-error")]
+    told = [(m["tool_call_id"], m["content"]) for m in await messages_of(page) if m["type"] == "tool"]
+    assert told == [("a", "larger"), ("b", "fine 1"), ("c", "Final result processed.")]
+
+
 async def test_ids_of_calls_may_repeat_within_a_run(make_app: Any, open_page: Any, restart: Any) -> None:
     def agent() -> Any:
         script = steps(
@@ -336,3 +414,20 @@ async def test_a_run_whose_server_died_before_its_history_was_closed(
     assert told["b"][0] == "failed"
     assert str(told["b"][1]).startswith("Error (cancelled): ")
     assert [m["type"] for m in await messages_of(page)] == ["human", "ai", "tool", "tool", "human", "ai"]
+
+
+async def test_what_is_written_is_not_written_again_as_broken_off() -> None:
+    """A run may be stopped between the write of a message and the event that ends it."""
+
+    class Written:
+        def __init__(self) -> None:
+            self.journal = {"0": entry("thread-1", "run-1", 0, Kept(saying("yes"), ("run-1:0",)))}
+
+        async def record(self, entry: JournalEntry) -> None:
+            added.append(entry)
+
+    added: list[JournalEntry] = []
+    runtime, desk = PydanticAIRuntime(scripted(steps())), cast("Desk", Written())
+    said = {"run-1:0": "yes", "run-1:1": "and"}
+    await runtime.abandon("thread-1", "run-1", "the run was stopped", {}, None, said, desk)
+    assert [(each.position, each.value["ids"]) for each in added] == [("1", ["run-1:1"])]

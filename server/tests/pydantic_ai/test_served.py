@@ -21,7 +21,7 @@ from pydantic_ai import (
     ToolDefinition,
     ToolReturn,
 )
-from pydantic_ai.capabilities import HandleDeferredToolCalls
+from pydantic_ai.capabilities import HandleDeferredToolCalls, Hooks
 from pydantic_ai.messages import SystemPromptPart, TextPart, ThinkingPart, UserPromptPart
 from pydantic_ai.usage import UsageLimits
 
@@ -312,12 +312,60 @@ async def test_a_prefixed_tool_is_known_to_the_page_by_its_own_name(make_app: An
     assert page.executions == [("where", {"high": True})]
 
 
+async def test_tools_of_one_name_check_their_own_results(make_app: Any, open_page: Any) -> None:
+    """A toolset that is made for each run, with another schema for another thread."""
+
+    def made(ctx: RunContext[Any]) -> HeadlessToolset[Any]:
+        kind = "string" if ctx.conversation_id == "thread-1" else "integer"
+        return HeadlessToolset([tool(name="own", result_schema={"type": kind})])
+
+    app = make_app(scripted(steps(calling(call("own", "a")), telling), toolsets=[made]))
+    pages = [await open_page(app, thread_id=f"thread-{n}") for n in (1, 2)]
+    run_ids = [await page.submit("Go") for page in pages]
+    for page in pages:
+        await page.until(lambda _, page=page: page.calls("opened"))
+    for page, value in zip(pages, ("a text", 7), strict=True):
+        result = {"status": "success", "value": value}
+        await page.command("call.settle", **page.held(page.calls("opened")[0]["interrupt_id"]), result=result)
+    for page, run_id in zip(pages, run_ids, strict=True):
+        await page.ended(run_id)
+    assert [page.texts() for page in pages] == [["a:success:a text "], ["a:success:7 "]]
+
+
+async def test_a_hooks_arguments_reach_the_page(make_app: Any, open_page: Any) -> None:
+    """As they reach a tool on the server: what the hook has mended counts."""
+    hooks = Hooks[Any]()
+
+    @hooks.on.before_tool_validate
+    async def _(ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+        return {"high": False} if args == "nonsense" else args
+
+    broken = call("where", "a")
+    broken.args = "nonsense"
+    agent = scripted(steps(calling(broken), telling), toolsets=[TOOLS], capabilities=[hooks])
+    page = await open_page(make_app(agent), tools={"where": where})
+    assert await page.ask("Where?") == "a:success:{'latitude': 52.5} "
+    assert page.executions == [("where", {"high": False})]
+
+
 async def test_another_toolsets_external_tool_is_asked_of_the_page_too(make_app: Any, open_page: Any) -> None:
     toolset = ExternalToolset[Any]([ToolDefinition(name="other", parameters_json_schema={"type": "object"})])
     agent = scripted(steps(calling(call("other", "a", n=2**60)), telling), toolsets=[toolset])
     page = await open_page(make_app(agent), tools={"other": lambda n: n})
     assert await page.ask("Go") == f"a:success:{2**60} "
     assert page.executions == [("other", {"n": str(2**60)})]
+
+
+@pytest.mark.parametrize("arguments", ["[1]", '{"__proto__": 1}', '{"n": ' + "[" * 80 + "]" * 80 + "}"])
+async def test_another_toolsets_arguments_that_are_none_reach_no_page(
+    make_app: Any, open_page: Any, arguments: str
+) -> None:
+    toolset = ExternalToolset[Any]([ToolDefinition(name="other", parameters_json_schema={"type": "object"})])
+    broken = call("other", "a")
+    broken.args = arguments
+    page = await open_page(make_app(scripted(steps(calling(broken)), toolsets=[toolset])), tools={"other": print})
+    assert (await page.ended(await page.submit("Go")))["code"] == "agent_failed"
+    assert page.calls("opened") == []
 
 
 async def test_a_server_tools_end_is_shown(make_app: Any, open_page: Any) -> None:
