@@ -36,19 +36,11 @@ def unfinished(events: Iterable[Event], run_id: str) -> list[Event]:
 
 
 def text_so_far(events: Sequence[Event]) -> str | None:
-    """What an unfinished message has said, None when it has said nothing or does more than say something."""
-    texts: dict[int, str] = {}
-    for event in events:
-        data = event.data
-        if data["event"] == "content-block-start":
-            if data["content"].get("type") != "text":
-                return None
-            texts[data["index"]] = data["content"].get("text", "")
-        elif data["event"] == "content-block-delta":
-            texts[data["index"]] = texts.get(data["index"], "") + data["delta"].get("text", "")
-        elif data["event"] == "content-block-finish":
-            texts[data["index"]] = data["content"].get("text", "")
-    text = "".join(texts.values())
+    """What an unfinished message has said, None when it has said nothing or does more than think and say something."""
+    blocks = _blocks(events)
+    if any(block["content"].get("type") not in ("text", "reasoning") for block in blocks.values()):
+        return None
+    text = "".join(_text(block) for block in blocks.values())
     return text if text.strip() else None
 
 
@@ -57,8 +49,28 @@ def ending(events: Sequence[Event], text: str | None) -> list[dict[str, Any]]:
     message_id = events[0].data["message_id"]
     if text is None:
         return [void(message_id)]
-    finish = {"event": "content-block-finish", "index": 0, "content": {"type": "text", "text": text}}
-    return [{**finish, "message_id": message_id}, {"event": "message-finish", "message_id": message_id}]
+    finished: list[dict[str, Any]] = [
+        {"event": "content-block-finish", "index": index, "content": {"type": "text", "text": _text(block)}}
+        for index, block in _blocks(events).items()
+        if block["event"] != "content-block-finish" and block["content"].get("type") == "text"
+    ]
+    return [{**data, "message_id": message_id} for data in (*finished, {"event": "message-finish"})]
+
+
+def _blocks(events: Sequence[Event]) -> dict[int, dict[str, Any]]:
+    """The blocks of a message by index, each as its start or its end says; ``said`` is what was added to the start."""
+    blocks: dict[int, dict[str, Any]] = {}
+    for event in events:
+        data = event.data
+        if data["event"] in ("content-block-start", "content-block-finish"):
+            blocks[data["index"]] = {**data, "said": ""}
+        elif data["event"] == "content-block-delta" and data["index"] in blocks:
+            blocks[data["index"]]["said"] += data["delta"].get("text", "")
+    return blocks
+
+
+def _text(block: dict[str, Any]) -> str:
+    return block["content"].get("text", "") + block["said"]
 
 
 def void(message_id: str) -> dict[str, Any]:

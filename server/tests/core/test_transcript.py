@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farside.core.model import Event
-from farside.core.transcript import fold, input_messages, text_of
+from farside.core.transcript import ending, fold, input_messages, text_of, text_so_far
 from server.tests.samples import event
 from server.tests.strategies import VALUES
 
@@ -100,3 +100,47 @@ def test_text_of(message: dict[str, Any], words: str) -> None:
 @given(st.dictionaries(st.sampled_from(["content", "type"]), VALUES))
 def test_text_of_anything(message: dict[str, Any]) -> None:
     assert isinstance(text_of(message), str)
+
+
+def streamed(*parts: tuple[str, int, dict[str, Any]]) -> list[Event]:
+    """A message that is being written: ``start``, ``delta`` or ``finish`` of blocks by index."""
+    shapes = {"start": "content", "delta": "delta", "finish": "content"}
+    blocks = [
+        {"event": f"content-block-{what}", "index": index, shapes[what]: content} for what, index, content in parts
+    ]
+    return [start(1, "m1"), *(event(2, data={**block, "message_id": "m1"}) for block in blocks)]
+
+
+THOUGHT = (
+    ("start", 0, {"type": "reasoning", "reasoning": ""}),
+    ("delta", 0, {"type": "reasoning-delta", "reasoning": "hm"}),
+)
+
+
+def test_what_a_thinking_model_has_said_is_its_text() -> None:
+    said = streamed(
+        *THOUGHT,
+        ("start", 1, {"type": "text", "text": "One"}),
+        ("delta", 1, {"type": "text-delta", "text": "."}),
+        ("finish", 1, {"type": "text", "text": "One."}),
+        ("start", 2, {"type": "text", "text": ""}),
+        ("delta", 2, {"type": "text-delta", "text": " Two"}),
+    )
+    assert text_so_far(said) == "One. Two"
+    assert ending(said, "One. Two") == [
+        {
+            "event": "content-block-finish",
+            "index": 2,
+            "content": {"type": "text", "text": " Two"},
+            "message_id": "m1",
+        },
+        {"event": "message-finish", "message_id": "m1"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", [streamed(), streamed(*THOUGHT), streamed(("start", 0, {"type": "tool_call_chunk", "id": "a"}))]
+)
+def test_what_has_said_nothing_or_does_more_is_taken_back(said: list[Event]) -> None:
+    assert text_so_far(said) is None
+    assert [data["code"] for data in ending(said, None)] == ["interrupted"]
