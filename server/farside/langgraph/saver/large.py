@@ -43,20 +43,23 @@ def encode(serde: SerializerProtocol, value: Any) -> Encoded:
     decoded, so that it is the same as the bytes that it was made of. None is taken out if the serializer encrypts: what
     is taken out is stored as it is.
     """
+    kind, encoded = serde.dumps_typed(value)
+    if len(encoded) < SIZE or not _keeps_bytes(serde):  # looking into a value costs more than encoding it
+        return Encoded(kind, encoded, None, {})
     values: dict[str, bytes] = {}
 
     def taken(leaf: str | bytes) -> str | bytes:
         if len(leaf) < SIZE and not (isinstance(leaf, str) and leaf.startswith(_MARK)):
-            return leaf
-        if not _keeps_bytes(serde):
             return leaf
         form, data = _plain(leaf)
         digest = hashlib.sha256(data).hexdigest()
         values[digest] = data
         return f"{_MARK}{form}:{digest}"
 
-    kind, encoded = serde.dumps_typed(_mapped(value, taken))
-    return Encoded(kind, encoded, json.dumps(list(values)) if values else None, values)
+    without = _mapped(value, taken)
+    if not values:
+        return Encoded(kind, encoded, None, {})
+    return Encoded(*serde.dumps_typed(without), json.dumps(list(values)), values)
 
 
 def decode(serde: SerializerProtocol, kind: str, encoded: bytes, values: Mapping[str, bytes]) -> Any:
