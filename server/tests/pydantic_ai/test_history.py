@@ -257,7 +257,7 @@ async def test_what_a_history_processor_changes_in_place_is_as_it_was_for_the_ne
     assert [text for kind, text in await messages_of(page) if kind == "human"] == ["one", "two", "three"]
 
 
-async def test_a_message_that_was_taken_back_is_not_in_the_history(make_app: Any, open_page: Any) -> None:
+async def test_what_a_thinking_model_had_said_stays(make_app: Any, open_page: Any) -> None:
     """It had thoughts beside its text, and what it puts out was being looked at when the run was stopped."""
     began = asyncio.Event()
     model = Scripted(once(ModelResponse(parts=[ThinkingPart("hm"), TextPart("well")]), saying("yes")))
@@ -274,8 +274,39 @@ async def test_a_message_that_was_taken_back_is_not_in_the_history(make_app: Any
     await page.submit("Go")
     await began.wait()
     await page.stop()
-    events = [event["params"]["data"]["event"] for event in page.events if event["method"] == "messages"]
-    assert events[-1] == "error"
-    assert await messages_of(page) == [("human", "Go")]
+    assert said_by(page)[-1] == "message-finish"
+    assert [(kind, text.strip()) for kind, text in await messages_of(page)] == [("human", "Go"), ("ai", "well")]
     await page.ask("Again")
     assert prompts(model.seen[1]) == ["Go", "Again"]
+
+
+async def test_a_message_that_was_taken_back_is_not_in_the_history(make_app: Any, open_page: Any) -> None:
+    """It was in the middle of a call when the run was stopped."""
+    began = asyncio.Event()
+
+    async def stream(messages: Any, info: Any) -> AsyncGenerator[Any]:
+        if began.is_set():
+            yield "yes"
+            return
+        yield "well"
+        yield {1: DeltaToolCall("look", '{"n"', tool_call_id="a")}
+        began.set()
+        await asyncio.Event().wait()
+
+    def look(n: int) -> int:
+        return n
+
+    agent = Agent(FunctionModel(stream_function=stream), tools=[look])
+    page = await open_page(make_app(agent))
+    await page.submit("Go")
+    await began.wait()
+    await page.stop()
+    assert said_by(page)[-1] == "error"
+    assert await messages_of(page) == [("human", "Go")]
+    await page.ask("Again")
+    assert [kind for kind, _ in await messages_of(page)] == ["human", "human", "ai"]
+
+
+def said_by(page: Any) -> list[str]:
+    """The kinds of all events of messages."""
+    return [event["params"]["data"]["event"] for event in page.events if event["method"] == "messages"]
