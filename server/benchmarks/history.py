@@ -36,7 +36,7 @@ from farside.langgraph import SqliteSaver
 LENGTHS = (10, 1_000)
 TURNS = 25
 THREADS = 50
-ROUNDS = 3
+ROUNDS = 7
 TEXT = "x" * 200
 
 _K = TypeVar("_K", bound=Hashable)
