@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.requests import Request
 
+from farside.asgi.names import client_name
 from farside.errors import FarsideError
 from farside.wire.values import Limits
 
@@ -13,8 +12,6 @@ CLIENT_HEADER = "farside-client"
 """The request header by which a page says which one it is, across its requests and streams.
 
 Ours, and optional. The official hooks send it when ``defaultHeaders`` has it."""
-
-_CLIENT = re.compile(r"[A-Za-z0-9_.:~-]{1,128}")
 
 
 async def body_of(request: Request, limits: Limits) -> str:
@@ -41,9 +38,4 @@ def client_of(request: Request) -> str | None:
         FarsideError: ``invalid_argument``.
     """
     name = request.headers.get(CLIENT_HEADER)
-    if name is None:
-        return None
-    if not _CLIENT.fullmatch(name):
-        expected = "1 to 128 letters, digits, '_', '.', ':', '~' or '-'"
-        raise FarsideError("invalid_argument", f"expected the header {CLIENT_HEADER} to have {expected}")
-    return f"page:{name}"
+    return None if name is None else f"page:{client_name(name)}"

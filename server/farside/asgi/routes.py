@@ -12,9 +12,9 @@ from starlette.websockets import WebSocket
 
 from farside.asgi.answers import answer, refusal
 from farside.asgi.bodies import body_of, client_of
+from farside.asgi.names import thread_id
 from farside.asgi.sockets import Socket
 from farside.asgi.streams import EventStream
-from farside.asgi.thread_id import checked
 from farside.engine import Engine, post
 from farside.errors import FarsideError
 from farside.wire.codec import JSON
@@ -65,7 +65,7 @@ async def _state(engine: Engine, request: Request) -> Response:
     While something is pending there is no ``tasks``: a hook would take the interrupts in it for its own, and execute
     them in every tab.
     """
-    found = await engine.state(checked(request.path_params["thread_id"]))
+    found = await engine.state(thread_id(request.path_params["thread_id"]))
     body = {"values": found.state.values, "next": list(found.state.next)}
     if not found.state.next:
         body["tasks"] = []
@@ -76,15 +76,15 @@ async def _state(engine: Engine, request: Request) -> Response:
 
 async def _cancel(engine: Engine, request: Request) -> Response:
     """What a hook's ``stop()`` asks for. A run that has ended stays as it is."""
-    await engine.runs.cancel(checked(request.path_params["thread_id"]), request.path_params["run_id"])
+    await engine.runs.cancel(thread_id(request.path_params["thread_id"]), request.path_params["run_id"])
     return Response(status_code=204)
 
 
 async def _command(engine: Engine, request: Request) -> Response:
     """One command and its reply, which is an error where the command is refused."""
-    thread_id, client_id = checked(request.path_params["thread_id"]), client_of(request) or ""
+    thread, client_id = thread_id(request.path_params["thread_id"]), client_of(request) or ""
     message = JSON.decode(await body_of(request, engine.limits), engine.limits)
-    return answer(await post(engine, thread_id, message, client_id))
+    return answer(await post(engine, thread, message, client_id))
 
 
 async def _nothing_here(request: Request) -> Response:

@@ -8,8 +8,8 @@ from contextlib import aclosing
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from farside.asgi import names
 from farside.asgi.outbox import Outbox
-from farside.asgi.thread_id import checked
 from farside.engine import SUBPROTOCOLS, Connection, Engine
 from farside.errors import FarsideError
 
@@ -31,7 +31,7 @@ class Socket:
         subprotocol = next((name for name in offered if name in SUBPROTOCOLS), None)
         await self._socket.accept(subprotocol)
         try:
-            checked(thread_id)
+            names.thread_id(thread_id)
         except FarsideError as error:
             await self._socket.close(1008, error.message)
             return

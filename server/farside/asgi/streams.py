@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from farside.asgi.bodies import body_of, client_of
+from farside.asgi.names import thread_id
 from farside.asgi.outbox import Outbox
-from farside.asgi.thread_id import checked
 from farside.core.session import Session
 from farside.engine import Connection, Engine
 from farside.errors import FarsideError
@@ -50,7 +50,7 @@ class EventStream:
             FarsideError: it is no subscription, or the client's name is none.
         """
         filter_ = JSON.decode(await body_of(request, engine.limits), engine.limits)
-        stream = cls(engine, checked(request.path_params["thread_id"]), client_of(request))
+        stream = cls(engine, thread_id(request.path_params["thread_id"]), client_of(request))
         try:
             await stream._subscribe(filter_)
         except BaseException:

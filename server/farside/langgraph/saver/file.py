@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from langgraph.checkpoint.serde.base import SerializerProtocol
-
 from farside.langgraph.saver.cache import Cache
 from farside.langgraph.saver.schema import connect, prepare
 from farside.langgraph.saver.transaction import Transaction
@@ -65,10 +63,6 @@ class File:
     async def awrite(self, thread_id: str, work: Callable[[Transaction], _T]) -> _T:
         """The same for an event loop. What was begun is finished, also if the caller is cancelled meanwhile."""
         return await self.writer.submit(thread_id, work, asyncio.get_running_loop())
-
-    def knows(self, serde: SerializerProtocol, thread_id: str) -> bool:
-        """Whether anything is known of a thread: it was read or written not long ago."""
-        return self.cache.holds(serde, thread_id)
 
     def change(self, thread_id: str, work: Callable[[Transaction, Tuples], None]) -> None:
         """Have a whole thread changed, after which nothing is known of it."""

@@ -111,7 +111,7 @@ class SqliteSaver(BaseCheckpointSaver[str]):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the newest of its namespace; None when there is none."""
         file, thread_id = await self._afile(), Place.of(config).thread_id
-        return await file.aread(thread_id, self._getting(config), hot=file.knows(self.serde, thread_id))
+        return await file.aread(thread_id, self._getting(config), hot=file.cache.holds(self.serde, thread_id))
 
     def list(
         self,

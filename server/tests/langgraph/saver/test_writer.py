@@ -193,9 +193,12 @@ async def test_a_read_sees_what_was_put_before_it_and_is_not_awaited(saver: Sqli
 
 async def test_what_is_in_memory_is_read_where_it_is_asked_for(saver: SqliteSaver) -> None:
     await saver.aput(*put([message()]))
-    assert await reading_thread(saver, "t", hot=file_of(saver).knows(saver.serde, "t")) is threading.current_thread()
     assert (
-        await reading_thread(saver, "u", hot=file_of(saver).knows(saver.serde, "u")) is not threading.current_thread()
+        await reading_thread(saver, "t", hot=file_of(saver).cache.holds(saver.serde, "t")) is threading.current_thread()
+    )
+    assert (
+        await reading_thread(saver, "u", hot=file_of(saver).cache.holds(saver.serde, "u"))
+        is not threading.current_thread()
     )
 
 
