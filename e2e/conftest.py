@@ -13,10 +13,10 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO, Any, Literal
 from urllib.parse import urlsplit
@@ -32,6 +32,8 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+
+from e2e import forked
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -84,7 +86,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 class Log:
     """What a process writes, and the line that says that it is ready."""
 
-    def __init__(self, process: subprocess.Popen[str], stream: IO[str] | None, ready: str) -> None:
+    def __init__(self, process: subprocess.Popen[str] | BaseProcess, stream: IO[str] | None, ready: str) -> None:
         self._process = process
         self._lines: list[str] = []
         self._ready = re.compile(ready)
@@ -101,8 +103,7 @@ class Log:
         """The match of the line; fails the test if the process ends or says nothing for too long."""
         self._told.wait(PATIENCE)
         if self._found is None:
-            state = "is not ready" if self._process.poll() is None else f"ended with {self._process.returncode}"
-            pytest.fail(f"{self._process.args} {state}:\n{self.text}")
+            pytest.fail(f"{self._process} is not ready:\n{self.text}")
         return self._found
 
     def close(self) -> None:
@@ -121,16 +122,16 @@ class Log:
 
 
 class Server:
-    """A ``farside serve`` process. It can be killed and started again: the port and the folder stay."""
+    """A process that does what ``farside serve`` does. It can be killed and started again: port and folder stay."""
 
     def __init__(self, app: str, folder: Path, env: dict[str, str]) -> None:
         self.port = next(free_ports)
         self.url = f"http://127.0.0.1:{self.port}"
-        self._command = [str(Path(sys.executable).with_name("farside")), "serve", app, "--port", str(self.port)]
+        self._app = app
         self._folder = folder
-        self._env = env
+        self._env = {"PYTHONPATH": str(ROOT), **env}
         self._logs: list[Log] = []
-        self._process: subprocess.Popen[str] | None = None
+        self._process: BaseProcess | None = None
 
     @property
     def log(self) -> str:
@@ -139,32 +140,25 @@ class Server:
     def start(self) -> None:
         """Start; returns when it takes connections."""
         self._folder.mkdir(exist_ok=True)
-        self._process = subprocess.Popen(
-            self._command,
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **self._env},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self._logs.append(Log(self._process, self._process.stdout, "Uvicorn running on"))
+        self._process, output = forked.serve(self._app, self.port, folder=self._folder, env=self._env)
+        self._logs.append(Log(self._process, output, "Uvicorn running on"))
         self._logs[-1].wait_until_ready()
         socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE).close()
 
     def stop(self) -> None:
         """Ask it to end, and wait until it has."""
-        self._end(subprocess.Popen.terminate)
+        self._end(BaseProcess.terminate)
 
     def kill(self) -> None:
         """End it on the spot."""
-        self._end(subprocess.Popen.kill)
+        self._end(BaseProcess.kill)
 
-    def _end(self, how: Callable[[subprocess.Popen[str]], None]) -> None:
+    def _end(self, how: Callable[[BaseProcess], None]) -> None:
         if self._process is None:
             return
         process, self._process = self._process, None
         how(process)
-        process.wait(PATIENCE)
+        process.join(PATIENCE)
         self._logs[-1].close()
 
 
@@ -261,6 +255,12 @@ def page_errors() -> Iterator[list[str]]:
     errors: list[str] = []
     yield errors
     assert errors == []
+
+
+def expect_lost_connections(page_errors: list[str]) -> None:
+    """While a server ends and there is none the console tells of connections that it did not take; of nothing else."""
+    lost = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET")
+    page_errors[:] = [error for error in page_errors if not any(reason in error for reason in lost)]
 
 
 @pytest.fixture

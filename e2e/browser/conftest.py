@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import BrowserContext, CDPSession, Page, WebSocketRoute
 
-from e2e.conftest import Server, set_permission
+from e2e.conftest import Server, expect_lost_connections, set_permission
 from farside.wire.codec import JSON, MESSAGEPACK, Frame
 
 APP = "e2e.browser.app:app"
@@ -291,4 +291,4 @@ def restarted(server: Server) -> Iterator[None]:
 def refusals_expected(page_errors: list[str]) -> Iterator[None]:
     """The browser logs each attempt to connect to a server that is down: no error of the page."""
     yield
-    page_errors[:] = [error for error in page_errors if "ERR_CONNECTION_REFUSED" not in error]
+    expect_lost_connections(page_errors)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from e2e.conftest import Chromium, Server, set_permission
+from e2e.conftest import Chromium, Server, expect_lost_connections, set_permission
 from e2e.demo.conftest import APP, Assistant
 
 HELD = """
@@ -89,12 +89,7 @@ def test_a_server_that_was_killed_goes_on(
     expect(assistant.connection).to_have_text("Connected")
     expect(assistant.ask("What is the motto?")).to_contain_text("I know nothing about motto")
     expect(assistant.messages).to_have_count(6)
-    expect_refused_connections(page_errors)
-
-
-def expect_refused_connections(page_errors: list[str]) -> None:
-    """While there is no server the console tells of connections that were refused; of nothing else."""
-    page_errors[:] = [error for error in page_errors if "ERR_CONNECTION_REFUSED" not in error]
+    expect_lost_connections(page_errors)
 
 
 def test_a_tool_that_runs_while_the_server_dies_is_answered(
@@ -117,7 +112,7 @@ def test_a_tool_that_runs_while_the_server_dies_is_answered(
     expect(answer).to_contain_text("52.5200° N, 13.4050° E")
     expect(answer).to_contain_text("bar chart of 1 and 2")
     expect(assistant.messages).to_have_count(3)
-    expect_refused_connections(page_errors)
+    expect_lost_connections(page_errors)
 
 
 def test_stop_ends_an_answer_that_is_being_written(assistant: Assistant) -> None:
