@@ -429,7 +429,8 @@ export interface CallSettleResult {
 export interface ConnectionPingParams {}
 /**
  * Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
- * the user sent); ``code`` (with ``failed``).
+ * the user sent); ``code`` (with ``failed``); ``replaced_by`` (with ``interrupted``: the run of the message that came
+ * in its place; a plain connection hears nothing of this end).
  */
 export interface LifecycleData {
   event: "queued" | "started" | "running" | "completed" | "failed" | "interrupted";
@@ -438,6 +439,7 @@ export interface LifecycleData {
   input?: unknown;
   error?: string;
   code?: string;
+  replaced_by?: string;
 }
 export interface InputRequestedData {
   interrupt_id: string;

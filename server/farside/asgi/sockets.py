@@ -38,19 +38,21 @@ class Socket:
         connection = Connection(engine, thread_id, subprotocol, self._outbox.put, self._hang_up)
         writer = asyncio.create_task(self._write())
         guard = asyncio.create_task(self._guard(writer))
+        code: int | None = None
         try:
-            await self._read(connection)
+            code = await self._read(connection)
         finally:
             guard.cancel()
             self._outbox.end()
             await asyncio.wait([writer, guard])
-            await connection.close()
+            await connection.close(code)
 
-    async def _read(self, connection: Connection) -> None:
+    async def _read(self, connection: Connection) -> int | None:
+        """Read until the socket is closed; returns the close code."""
         while True:
             message = await self._socket.receive()
             if message["type"] == "websocket.disconnect":
-                return
+                return message.get("code")
             frame = message.get("text")
             self._outbox.is_asking = True
             try:

@@ -71,10 +71,10 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The client is connected again: what it holds is its for ``lease_ms``."""
+    """The client is connected again: what it holds is its for ``lease_ms``, None: until it is gone again."""
 
     client_id: str
-    lease_ms: int
+    lease_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,10 @@ def transition(call: Call, action: Action, now: int) -> Change:
         case Leave():
             return _leave(call, action, now)
         case Return():
-            mine = call.state == "claimed" and call.client_id == action.client_id and call.lease_until is not None
-            until = max(call.lease_until or 0, now + action.lease_ms)
-            return Change(replace(call, lease_until=until) if mine else call, None)
+            if call.state != "claimed" or call.client_id != action.client_id or call.lease_until is None:
+                return Change(call, None)
+            until = None if action.lease_ms is None else max(call.lease_until, now + action.lease_ms)
+            return Change(replace(call, lease_until=until), None)
         case Restart():
             return _restart(call, action, now)
         case _ if call.ended:

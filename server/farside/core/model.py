@@ -123,6 +123,7 @@ class Event:
     """An entry of a thread's log.
 
     ``durable`` events are stored; the others (text deltas, progress, values) are for those who are here now.
+    ``for_plain``: only connections without our subprotocol need it. ``part``: tells apart what one event is heard as.
     """
 
     thread_id: str
@@ -133,6 +134,8 @@ class Event:
     timestamp: int
     data: dict[str, Any]
     durable: bool = True
+    for_plain: bool = False
+    part: str = ""
     frames: dict[str, str | bytes] = field(default_factory=dict[str, "str | bytes"], compare=False, repr=False)
     """The encoded event by codec name: encoded once, sent to many."""
 
@@ -141,7 +144,7 @@ class Event:
         """The same in every replay; for a question, which is sent from state, it is made of the question's own id."""
         if self.method == "input.requested":
             return f"{self.data['interrupt_id']}:requested"
-        return f"{self.run_id}:{self.seq}"
+        return f"{self.run_id}:{self.seq}{self.part}"
 
     @property
     def result_of(self) -> str | None:

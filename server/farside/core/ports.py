@@ -152,6 +152,10 @@ class Listener(Protocol):
         """Who the connection speaks for: its client, or for a plain connection itself."""
         ...
 
+    def speak_for(self, client_id: str) -> None:
+        """The connection is that of a client which had another one before."""
+        ...
+
     @property
     def presence(self) -> Presence | None:
         """What its page can do now; None for one that cannot take calls: it said nothing, or does not listen."""
@@ -163,8 +167,8 @@ class Listener(Protocol):
         """Whether the connection would see events of this method (saves making what nobody wants)."""
         ...
 
-    def offer(self, call: Call, seq: int) -> None:
-        """The call is now this plain connection's."""
+    def offer(self, call: Call, seq: int, *, again: bool = False) -> None:
+        """The call is now this plain connection's. ``again``: its page may have been told of it before."""
         ...
 
     @property
@@ -230,12 +234,13 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """Something to show: an event without its seq."""
+    """Something to show: an event without its seq. ``for_plain``: only to connections without our subprotocol."""
 
     method: str
     data: dict[str, Any]
     namespace: tuple[str, ...] = ()
     durable: bool = True
+    for_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

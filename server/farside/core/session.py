@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from farside.core import plain
 from farside.core.model import Call, Event
 from farside.core.routing import Presence
 from farside.core.subscriptions import Subscription
@@ -70,13 +71,18 @@ class Session:
 
     def __init__(self, connection_id: str, *, plain: bool, one_of_several: bool = False) -> None:
         self.plain = plain
-        self._one_of_several = one_of_several
+        self.one_of_several = one_of_several
+        self.last_command_id = 0
+        """The largest command id so far: a page of the official clients goes on counting when it has reconnected."""
+        self.held_back: list[Event] = []
+        """Ends of runs that a plain client is told a little later, as it may not have asked for the rest yet."""
         self.announced: ClientAnnounceParams | None = None
         self._connection_id = connection_id
         self._tools: dict[str, frozenset[str]] = {}
         self._denied: frozenset[str] = frozenset()
         self._subscriptions: dict[str, Subscription] = {}
         self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
+        self._answered: set[str] = set()
         self._count = 0
 
     # --- from the client ---
@@ -84,6 +90,7 @@ class Session:
     def receive(self, message: Any) -> list[Effect]:
         """Take a decoded message."""
         command_id = command_id_of(message)
+        self.last_command_id = max(self.last_command_id, command_id or 0)
         try:
             command = parse_command(message)
             if self.plain and command.method in OURS:
@@ -135,7 +142,7 @@ class Session:
         """A subscription is there: its reply, the replay, and what happened meanwhile."""
         subscription, held = self._joining.pop(command_id)
         self._subscriptions[subscription.id] = subscription
-        replay = [event for event in snapshot.events if self._shows(event) and subscription.matches(event)]
+        replay = [told for event in snapshot.events for told in self._heard(event) if subscription.matches(told)]
         result: dict[str, Any] = {"subscription_id": subscription.id, "replayed_events": len(replay)}
         if "calls" in subscription.channels:
             result["calls"] = [call.snapshot() for call in snapshot.open if call.kind == "tool"]
@@ -145,30 +152,63 @@ class Session:
                 if call.kind == "input"
             ]
         effects = self.succeeded(command_id, result, snapshot.seq)
-        effects += [Deliver(event) for event in replay]
+        effects += self._delivered(replay)
         if "input" in subscription.channels:
             questions = [call for call in snapshot.open if call.kind == "input"]
             effects += [Send(requested(call, snapshot.seq)) for call in questions]
+        if self.plain and "lifecycle" in subscription.channels and (waits := plain.waits(snapshot.open, snapshot.seq)):
+            effects += self._delivered([waits])
         live = [event for event in held if event.seq > snapshot.seq]
         sent = {event.seq for event in live}
         for _, others in self._joining.values():
             others[:] = [event for event in others if event.seq not in sent]
-        return effects + [Deliver(event) for event in live]
+        effects += self._delivered(live)
+        return effects if self._hears_only_of_ends() else effects + self.let_go()
 
     def deliver(self, event: Event) -> list[Effect]:
         """An event happened on the thread."""
-        if not self._shows(event):
-            return []
+        return [effect for told in self._heard(event) for effect in self._deliver(told)]
+
+    def _deliver(self, event: Event) -> list[Effect]:
         if any(subscription.matches(event) for subscription in self._subscriptions.values()):
-            return [Deliver(event)]
+            return self._delivered([event])
         for subscription, held in self._joining.values():
             if subscription.matches(event):
                 held.append(event)
         return []
 
-    def offer(self, call: Call, seq: int) -> list[Effect]:
-        """A plain connection was chosen for a call: ``input.requested`` is its offer and its claim."""
-        return [Send(requested(call, seq))]
+    def _delivered(self, events: Sequence[Event]) -> list[Effect]:
+        """Deliver events. The end of a run is held back from a plain client that has not asked yet for what came before
+        it, as it would not wait for that any more."""
+        if not self.plain or not self._hears_only_of_ends():
+            return [Deliver(event) for event in events]
+        effects: list[Effect] = []
+        for event in events:
+            if plain.ends_run(event):
+                self.held_back.append(event)
+            else:
+                effects += [*(self.let_go() if plain.begins_run(event) else ()), Deliver(event)]
+        return effects
+
+    def let_go(self) -> list[Effect]:
+        """Deliver what was held back."""
+        events, self.held_back = self.held_back, []
+        return [Deliver(event) for event in events]
+
+    def _hears_only_of_ends(self) -> bool:
+        return not any(each.channels & {"values", "messages"} for each in self._subscriptions.values())
+
+    def offer(self, call: Call, seq: int, *, again: bool = False) -> list[Effect]:
+        """A plain connection was chosen for a call: ``input.requested`` is its offer and its claim.
+
+        Args:
+            again: its page may have been told of the call before: it gets a new name, or the page would ignore it.
+        """
+        return [Send(requested(plain.renamed(call) if again else call, seq))]
+
+    def speak_for(self, client_id: str) -> None:
+        """The connection is that of a client which had another one before."""
+        self._connection_id = client_id
 
     @property
     def client_id(self) -> str:
@@ -182,7 +222,7 @@ class Session:
             active: when the client last did something, in the order of all clients.
         """
         if self.plain:
-            return Presence(self._connection_id, active=active) if self._takes_calls() else None
+            return Presence(self.client_id, active=active) if self._takes_calls() else None
         said = self.announced
         if said is None or not self.wants("calls"):
             return None
@@ -196,7 +236,7 @@ class Session:
         )
 
     def _takes_calls(self) -> bool:
-        if self._one_of_several:
+        if self.one_of_several:
             return any(each.channels == WATCHER for each in self._subscriptions.values())
         return self.wants("input.requested")
 
@@ -205,8 +245,20 @@ class Session:
         joining = (subscription for subscription, _ in self._joining.values())
         return any(s.wants(method) for s in (*self._subscriptions.values(), *joining))
 
-    def _shows(self, event: Event) -> bool:
-        return not self.plain or not (event.method == "calls" or event.data.get("event") == "queued")
+    def _heard(self, event: Event) -> Sequence[Event]:
+        if not self.plain:
+            return () if event.for_plain else (event,)
+        return () if self._heard_already(event) else plain.heard(event)
+
+    def _heard_already(self, event: Event) -> bool:
+        """Whether a plain client has heard of the end of this tool call: when the call was answered."""
+        call_id, kind = event.data.get("tool_call_id", ""), event.data.get("event")
+        if event.method == "calls" and "result" in event.data:
+            self._answered.add(call_id)
+        elif event.method == "tools" and call_id in self._answered and kind != "tool-output-delta":
+            self._answered.discard(call_id)
+            return kind != "tool-started"
+        return False
 
 
 def requested(call: Call, seq: int) -> dict[str, Any]:

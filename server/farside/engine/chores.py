@@ -51,7 +51,7 @@ class Chores:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _do(self, live: LiveThread) -> None:
-        await self._engine.ledger.take_back(live)
+        await self._engine.attendance.take_back(live)
         await self._engine.ledger.offer_open(live)
         await self._engine.runs.next(live)
 

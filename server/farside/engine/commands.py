@@ -53,7 +53,7 @@ async def carry_out(engine: Engine, thread_id: str, params: wire.Model, client_i
         case wire.RunCancelParams():
             await engine.runs.cancel(thread_id, optional(params.run_id))
         case wire.InputRespondParams():
-            await engine.ledger.respond(thread_id, params, client_id)
+            await engine.answers.respond(thread_id, params, client_id, is_plain=plain)
         case wire.StateGetParams():
             return await _state(engine, thread_id, params, plain=plain)
         case _:

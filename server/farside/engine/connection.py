@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from farside.core.calls import Claim, Progress, Release, Settle
+from farside.core.calls import Claim, Progress, Release, Return, Settle
 from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
 from farside.core.routing import Presence
@@ -18,9 +18,17 @@ from farside.engine.engine import Engine
 from farside.errors import FarsideError
 from farside.wire import messages as wire
 from farside.wire.codec import JSON, MESSAGEPACK, Codec, Frame
+from farside.wire.commands import command_id_of
 from farside.wire.values import OUTGOING_LIMITS
 
 logger = logging.getLogger("farside.connection")
+
+HELD_BACK_MS = 150
+"""How long a plain client may take to ask for a run's events before it is told that the run has ended."""
+
+_LEAVES = (1000, 1001)
+_PLAIN_GRACE_MS = 3_000
+"""An official client connects anew after less than that, or not at all."""
 
 SUBPROTOCOLS: dict[str, Codec] = {"farside.v1.msgpack": MESSAGEPACK, "farside.v1.json": JSON}
 """Our WebSocket subprotocols and their codecs, the preferred first."""
@@ -57,6 +65,7 @@ class Connection:
         self._active = next(engine.activity)
         self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
         self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
+        self._letting_go: asyncio.Task[None] | None = None
         self._unlisten = engine.listen(thread_id, self)
         self.is_retired = False
 
@@ -76,6 +85,8 @@ class Connection:
 
     async def take(self, message: Any) -> None:
         """Take a message, carry out its command and send the reply."""
+        if self.plain and not self._session.one_of_several and not self._session.last_command_id:
+            await self._engine.attendance.came_back(self._thread_id, self, command_id_of(message) or 0)
         for request in self._perform(self._session.receive(message)):
             self._is_busy = True
             try:
@@ -83,13 +94,19 @@ class Connection:
             finally:
                 self._is_busy = False
 
-    async def close(self) -> None:
-        """The client is gone."""
-        if self._watch is not None:
-            self._watch.cancel()
+    async def close(self, code: int | None = None) -> None:
+        """The client is gone.
+
+        Args:
+            code: the WebSocket close code.
+        """
+        for task in (self._watch, self._letting_go):
+            if task is not None:
+                task.cancel()
         self._unlisten()
         try:
-            await self._engine.ledger.left(self._thread_id, self)
+            last = 0 if self._session.one_of_several or not self.plain else self._session.last_command_id
+            await self._engine.attendance.left(self._thread_id, self, self._grace_ms(code), last)
         except FarsideError as error:
             logger.debug("a client left: %s", error)
         except Exception:
@@ -113,11 +130,15 @@ class Connection:
     def __call__(self, event: Event) -> None:
         self._perform(self._session.deliver(event))
 
+    def speak_for(self, client_id: str) -> None:
+        self._session.speak_for(client_id)
+
     def wants(self, method: str) -> bool:
         return self._session.wants(method)
 
-    def offer(self, call: Call, seq: int) -> None:
-        self._perform(self._session.offer(call, seq))
+    def offer(self, call: Call, seq: int, *, again: bool = False) -> None:
+        self._active = next(self._engine.activity)
+        self._perform(self._session.offer(call, seq, again=again))
 
     def retire(self) -> None:
         self.is_retired = True
@@ -160,7 +181,15 @@ class Connection:
                     self._send(frame)
                 case Request():
                     requests.append(effect)
+        if self._session.held_back and self._letting_go is None:
+            self._letting_go = asyncio.create_task(self._let_go())
         return requests
+
+    async def _let_go(self) -> None:
+        clock = self._engine.clock
+        await clock.sleep_until(clock.now() + HELD_BACK_MS)
+        self._letting_go = None
+        self._perform(self._session.let_go())
 
     async def _carry_out(self, request: Request) -> None:
         try:
@@ -178,12 +207,24 @@ class Connection:
     async def _take_offers(self) -> None:
         """The client can take calls, or others than before: what nobody has may be for it."""
         try:
-            await self._engine.ledger.listens(self._thread_id, self)
+            await self._engine.attendance.listens(self._thread_id, self, self._back())
         except FarsideError:
             logger.debug("thread %s: nothing to offer, another process serves it", self._thread_id)
         except Exception:
             logger.exception("thread %s: open calls could not be offered yet", self._thread_id)
             self._engine.chores.owe(self._thread_id)
+
+    def _back(self) -> Return | None:
+        """What makes the calls that the client holds its own again; of a plain WebSocket its first command decides."""
+        if not self.plain:
+            return Return(self.client_id, self._engine.settings.lease_ms)
+        return Return(self.client_id, None) if self._session.one_of_several else None
+
+    def _grace_ms(self, code: int | None) -> int:
+        """How long the client may take to come back; a page that says that it leaves does not."""
+        if not self.plain:
+            return self._engine.settings.grace_ms
+        return 0 if code in _LEAVES else min(_PLAIN_GRACE_MS, self._engine.settings.grace_ms)
 
     async def _ask(self, params: wire.Model) -> Outcome | Snapshot:
         engine, thread_id, ledger = self._engine, self._thread_id, self._engine.ledger
@@ -196,7 +237,7 @@ class Connection:
             case wire.SubscribeParams():
                 return await engine.subscribe(thread_id, optional(params.since))
             case wire.ClientAnnounceParams():
-                ledger.supersede(thread_id, self, {self.client_id, *params.replaces})
+                engine.attendance.supersede(thread_id, self, {self.client_id, *params.replaces})
                 result = self._welcome()
             case wire.CallClaimParams():
                 claim = Claim(self._client(), params.claim_id, engine.settings.lease_ms)

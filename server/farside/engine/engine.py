@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from farside.core.model import Call, Event, Run
 from farside.core.ports import AgentState, Bus, Clock, Lease, Listener, Runtime, Store
 from farside.core.session import Snapshot
+from farside.engine.answers import Answers
+from farside.engine.attendance import Attendance
 from farside.engine.chores import Chores
 from farside.engine.leases import Leases
 from farside.engine.ledger import Ledger
@@ -78,6 +80,8 @@ class Engine:
         self.legs = Legs(self)
         self.runs = Runs(self)
         self.ledger = Ledger(self)
+        self.answers = Answers(self)
+        self.attendance = Attendance(self)
         self.chores = Chores(self)
         self.leases = Leases(store, clock, process_id, is_gone, settings.process_ms, self._recover, self._held)
         self.threads = Threads(store, bus, clock, self.leases, settings, self.runs.take_up)
@@ -176,14 +180,22 @@ class Engine:
         async with self.threads.locked(thread_id) as live:
             # While a run is under way its agent may have said what it has not stored yet: its events tell.
             seq = live.log.shown if live.active is None else await self.before_run(thread_id)
-
-            async def events() -> list[Event]:
-                return list(await live.log.replay(0))
-
-            runtime = self.served(thread.agent)
-            if runtime is None:
-                message = f"thread {thread_id} belongs to agent {thread.agent!r}, which is not served now"
-                raise FarsideError("unavailable", message)
-            state = await runtime.state(thread_id, events, live.log.history)
+            state = await self.agent_state(live, thread.agent)
             run = await self.store.latest_run(thread_id)
             return ThreadState(state, run, tuple(live.queue), await self.store.calls(thread_id), seq)
+
+    async def agent_state(self, live: LiveThread, agent: str) -> AgentState:
+        """Under the lock: the agent's state.
+
+        Raises:
+            FarsideError: ``unavailable``.
+        """
+
+        async def events() -> list[Event]:
+            return list(await live.log.replay(0))
+
+        runtime = self.served(agent)
+        if runtime is None:
+            message = f"thread {live.id} belongs to agent {agent!r}, which is not served now"
+            raise FarsideError("unavailable", message)
+        return await runtime.state(live.id, events, live.log.history)

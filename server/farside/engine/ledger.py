@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farside.core.calls import (
     Action,
     Claim,
-    Leave,
     Offer,
     Progress,
     Release,
-    Return,
     Settle,
     Tick,
     opened,
@@ -24,18 +21,13 @@ from farside.core.calls import (
 from farside.core.model import Call, ToolResult
 from farside.core.ports import Emit, Listener, NewCall
 from farside.core.routing import Presence, choose
-from farside.engine import plain
 from farside.engine.thread import LiveRun, LiveThread
 from farside.errors import FarsideError
-from farside.wire.messages import InputRespondParams
 
 if TYPE_CHECKING:
     from farside.engine.engine import Engine
 
 logger = logging.getLogger("farside.engine")
-
-CLOSE_SUPERSEDED = 4001
-"""The WebSocket close code for a connection whose client has connected anew."""
 
 
 class Ledger:
@@ -62,7 +54,7 @@ class Ledger:
             if call.kind == "tool" and call.interrupt_id not in active.counted:
                 active.counted.add(call.interrupt_id)
                 active.meter.count("calls", opened(call))
-        present = self._present(live)
+        present = self.present(live)
         offers = [self._offer(live, call, present) for call in calls]
         routed = [
             call if offer is None else transition(call, offer[1], now).call
@@ -70,63 +62,19 @@ class Ledger:
         ]
         await live.open(active, routed)
         self._hand_over(live, routed, [None if offer is None else offer[0] for offer in offers])
+        if live.waits_for_input:
+            live.tell_plain(active.run.id)
         self._engine.look_at_time()
 
     async def offer_open(self, live: LiveThread) -> None:
         """Under the lock: offer the calls that nobody has, each to the client that comes first for it."""
-        present = self._present(live)
+        present = self.present(live)
         free = [(call, self._offer(live, call, present)) for call in live.calls.values() if call.state == "open"]
         offered = [(call, *offer) for call, offer in free if offer is not None]
         if offered:
             after = await live.apply([(call, action) for call, _, action in offered], self._engine.clock.now())
             self._hand_over(live, after, [listener for _, listener, _ in offered])
             self._engine.look_at_time()
-
-    async def take_back(self, live: LiveThread) -> None:
-        """Under the lock: take calls from the clients that have left, unless they are here again."""
-        here = {listener.client_id for listener in self._engine.bus.listeners(live.id)}
-        gone = live.gone - here
-        held = [
-            (call, Leave(client_id, self._engine.settings.grace_ms))
-            for call in live.calls.values()
-            if (client_id := call.client_id) in gone
-        ]
-        if held:
-            await live.apply(held, self._engine.clock.now())
-            self._engine.look_at_time()
-        live.gone.clear()
-
-    async def listens(self, thread_id: str, listener: Listener) -> None:
-        """A client said what it can do, or began to listen: what waits may be for it, what it holds is its again."""
-        async with self._engine.threads.locked(thread_id) as live:
-            for clients in live.passed.values():
-                clients.discard(listener.client_id)
-            back = Return(listener.client_id, self._engine.settings.lease_ms)
-            now = self._engine.clock.now()
-            held = [
-                (call, back)
-                for call in live.calls.values()
-                if call.client_id == listener.client_id and transition(call, back, now).call != call
-            ]
-            if held:
-                await live.apply(held, now)
-            await self._engine.chores.do(live)
-
-    def supersede(self, thread_id: str, listener: Listener, clients: AbstractSet[str]) -> None:
-        """A client has connected anew, maybe under another id: nothing more is carried out of what its older
-        connections sent, so that what is late cannot undo what the new one does."""
-        for other in self._engine.bus.listeners(thread_id):
-            if other is not listener and other.client_id in clients:
-                other.retire()
-                other.hang_up(CLOSE_SUPERSEDED, "another connection speaks for the client now")
-
-    async def left(self, thread_id: str, listener: Listener) -> None:
-        """A connection is gone (and detached). If it was its client's last, its calls are another's, soon."""
-        if not self._engine.threads.is_loaded(thread_id):
-            return
-        async with self._engine.threads.locked(thread_id) as live:
-            live.gone.add(listener.client_id)
-            await self._engine.chores.do(live)
 
     def _opened(self, live: LiveThread, active: LiveRun, item: NewCall, now: int) -> Call:
         timeout = item.timeout if item.timeout is not None else self._engine.settings.default_timeout
@@ -145,7 +93,7 @@ class Ledger:
             version=1,
         )
 
-    def _present(self, live: LiveThread) -> list[tuple[Presence, Listener]]:
+    def present(self, live: LiveThread) -> list[tuple[Presence, Listener]]:
         """Who can take calls."""
         listeners = self._engine.bus.listeners(live.id)
         return [(presence, each) for each in listeners if (presence := each.presence) is not None]
@@ -169,7 +117,8 @@ class Ledger:
     def _hand_over(self, live: LiveThread, calls: Sequence[Call], listeners: Sequence[Listener | None]) -> None:
         for call, listener in zip(calls, listeners, strict=True):
             if listener is not None and listener.plain:
-                listener.offer(call, live.log.shown)
+                listener.offer(call, live.log.shown, again=call.interrupt_id not in live.untold)
+                live.untold.discard(call.interrupt_id)
 
     # --- what a client does ---
 
@@ -213,28 +162,10 @@ class Ledger:
         """Answer a call; returns what was stored. Raises as :meth:`claim`."""
         async with self._engine.threads.locked(thread_id) as live:
             call = await self._act(
-                live, interrupt_id, lambda live, call: replace(action, result=self._checked(live, call, action.result))
+                live, interrupt_id, lambda live, call: replace(action, result=self.checked(live, call, action.result))
             )
-            self._engine.legs.answered(live, [call])
+            self.ended(live, [call])
             return call.result or action.result
-
-    async def respond(self, thread_id: str, params: InputRespondParams, client_id: str) -> None:
-        """Answer interrupts as the Agent Streaming Protocol does; all of them or none.
-
-        Raises:
-            FarsideError: ``no_such_interrupt``, ``call_settled``, ``invalid_argument``.
-        """
-        async with self._engine.threads.locked(thread_id) as live:
-            changes: list[tuple[Call, Action]] = []
-            for interrupt_id, response in plain.responses(params).items():
-                call = live.calls.get(interrupt_id) or await self._engine.store.call(thread_id, interrupt_id)
-                if call is None:
-                    message = f"expected an open interrupt of thread {thread_id}, got {interrupt_id!r}"
-                    raise FarsideError("no_such_interrupt", message)
-                result = self._checked(live, call, plain.result_of(call, response))
-                changes.append((call, Settle(result, client_id, claim_id=None)))
-            after = await live.apply(changes, self._engine.clock.now())
-            self._engine.legs.answered(live, after)
 
     async def _act(self, live: LiveThread, interrupt_id: str, action: Callable[[LiveThread, Call], Action]) -> Call:
         call = await self._call(live, interrupt_id)
@@ -251,7 +182,7 @@ class Ledger:
             raise FarsideError("not_found", f"expected a call of thread {live.id}, got {interrupt_id!r}")
         return call
 
-    def _checked(self, live: LiveThread, call: Call, result: ToolResult) -> ToolResult:
+    def checked(self, live: LiveThread, call: Call, result: ToolResult) -> ToolResult:
         """The result, or ``invalid_result`` where the tool's declaration is known and it does not fit (L10)."""
         runtime = self._engine.served(live.log.thread.agent)
         tool = None if runtime is None or call.kind != "tool" else runtime.tool(call.name)
@@ -273,9 +204,15 @@ class Ledger:
     async def _go_on(self, live: LiveThread, call: Call) -> None:
         """Under the lock: a call was taken from who had it. It is offered to the next client, or has ended by that."""
         if call.ended:
-            self._engine.legs.answered(live, [call])
+            self.ended(live, [call])
         else:
             await self._engine.chores.do(live)
+
+    def ended(self, live: LiveThread, calls: Sequence[Call]) -> None:
+        """Under the lock: calls have ended, the run goes on or waits for the others."""
+        self._engine.legs.answered(live, calls)
+        if live.waits_for_input and live.active is not None:
+            live.tell_plain(live.active.run.id)
 
 
 def _refuse_retired(listener: Listener) -> None:

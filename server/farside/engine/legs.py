@@ -78,15 +78,25 @@ class Legs:
         if not leg.done():
             logger.error("run %s: the agent goes on although it was cancelled; it is left behind", active.run.id)
 
-    async def cancel(self, live: LiveThread, active: LiveRun, reason: str, withdrawn: Sequence[Run] = ()) -> None:
+    async def cancel(
+        self,
+        live: LiveThread,
+        active: LiveRun,
+        reason: str,
+        *,
+        withdrawn: Sequence[Run] = (),
+        replaced_by: str | None = None,
+    ) -> None:
         """Under the lock: stop the leg, end the run and its calls as cancelled, close the history.
 
-        ``withdrawn``: queued runs that end with it, in the same transaction. If that cannot be stored the run goes on
-        as if nobody had asked, and the store's error is raised.
+        ``withdrawn``: queued runs that end with it, in the same transaction. ``replaced_by``: the run that comes in its
+        place. If that cannot be stored the run goes on as if nobody had asked, and the store's error is raised.
         """
         was_moving = active.leg is not None
         await self.stop(live)
         gone = cancelled(active.run)
+        if replaced_by is not None:
+            gone["replaced_by"] = replaced_by
         try:
             said = await self._close(live, active, "cancelled", None, gone, reason, withdrawn)
         except (LeaseLost, StaleWrite):
@@ -96,6 +106,8 @@ class Legs:
                 self._launch(live, active, "recover")
             raise
         await self._abandon(live, active, reason, said)
+        if replaced_by is None:
+            await self._show_state(live, active.run)
 
     def _resume(self, live: LiveThread, active: LiveRun) -> None:
         answers, active.batch = active.batch, {}
@@ -205,6 +217,7 @@ class Legs:
         failed |= {"error": body.message, "code": body.code}
         said = await self._close(live, active, "failed", body, failed, "the run failed")
         await self._abandon(live, active, "the run failed", said)
+        await self._show_state(live, run)
 
     async def _abandon(self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str]) -> None:
         run = active.run
@@ -216,6 +229,16 @@ class Legs:
             await runtime.abandon(live.id, run.id, reason, answers, deepcopy(run.input), said, desk)
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)
+
+    async def _show_state(self, live: LiveThread, run: Run) -> None:
+        """The history was closed: whoever follows ``values`` sees it."""
+        if not self._engine.bus.wanted(live.id, "values"):
+            return
+        try:
+            state = await self._engine.agent_state(live, run.agent)
+            live.log.emit(run.id, Emit("values", state.values, durable=False))
+        except Exception:
+            logger.exception("run %s has ended, but its state could not be shown", run.id)
 
     async def _journal(self, live: LiveThread, run: Run) -> dict[str, JournalEntry]:
         return {entry.position: entry for entry in await self._engine.store.journal(live.id, run.id)}

@@ -34,6 +34,7 @@ class Draft:
     data: dict[str, Any]
     namespace: tuple[str, ...] = ()
     durable: bool = True
+    for_plain: bool = False
 
 
 class ThreadLog:
@@ -77,7 +78,7 @@ class ThreadLog:
 
         Raises FarsideError ``invalid_value`` when its data lies outside the data model.
         """
-        event = self._number(Draft(run_id, item.method, item.data, item.namespace, item.durable))
+        event = self._number(Draft(run_id, item.method, item.data, item.namespace, item.durable, item.for_plain))
         self._remember(event)
         if event.durable:
             self._waiting.append(event.without_result())
@@ -162,6 +163,7 @@ class ThreadLog:
             timestamp=self._clock.now(),
             data=draft.data,
             durable=draft.durable,
+            for_plain=draft.for_plain,
         )
 
     def _remember(self, event: Event) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from farside.core.model import Call, ToolResult, failure, success
+from farside.core.plain import first_name
 from farside.wire.messages import MISSING, InputRespondParams
 
 
@@ -17,14 +18,23 @@ def responses(params: InputRespondParams) -> dict[str, Any]:
 
 def result_of(call: Call, response: Any) -> ToolResult:
     """The official clients answer a tool call with ``{tool_call_id: value}``; a body that threw with
-    ``{tool_call_id: {"error": message}}``."""
-    if call.kind == "input":
+    ``{tool_call_id: {"error": message}}``, one that is not there as well."""
+    if call.kind == "input" or not isinstance(response, dict):
         return success(response)
-    if not isinstance(response, dict) or set(cast("dict[str, Any]", response)) != {call.tool_call_id}:
-        return success(response)
-    value = cast("dict[str, Any]", response)[call.tool_call_id]
+    answers = cast("dict[str, Any]", response)
+    name = next(iter(answers), "")
+    if len(answers) != 1 or call.tool_call_id not in (name, first_name(name)):
+        return success(answers)
+    value = answers[name]
     if isinstance(value, dict):
         error = cast("dict[str, Any]", value)
         if set(error) == {"error"} and isinstance(error["error"], str):
-            return failure("failed", error["error"])
+            code = "not_implemented" if error["error"].startswith(_lacks(call.name)) else "failed"
+            return failure(code, error["error"])
     return success(value)
+
+
+def _lacks(tool: str) -> str:
+    """How the official clients (`@langchain/langgraph-sdk` 1.11.0) begin to answer a call of a tool that they do not
+    have."""
+    return f'Headless tool "{tool}" is not registered.'

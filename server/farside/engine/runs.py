@@ -37,7 +37,8 @@ class Runs:
                 return run_id
             policy = self._policy(live)
             if policy == "cancel" and live.active is not None:
-                await self._engine.legs.cancel(live, live.active, "the user sent a new message")
+                said = "the user sent a new message"
+                await self._engine.legs.cancel(live, live.active, said, replaced_by=run_id)
             run = self._run(thread_id, run_id, params, starter)
             if live.active is None and not live.queue:
                 await self._begin(live, run)
@@ -65,7 +66,7 @@ class Runs:
                     raise FarsideError("no_such_run", f"expected a run of thread {thread_id}, got {run_id!r}")
                 return
             if active is not None:
-                await self._engine.legs.cancel(live, active, "the run was stopped", tuple(live.queue))
+                await self._engine.legs.cancel(live, active, "the run was stopped", withdrawn=tuple(live.queue))
             else:
                 await self._withdraw(live, live.queue)
 

@@ -7,10 +7,11 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from farside.core.absence import Absence
 from farside.core.calls import Action, opened, transition
 from farside.core.limits import Meter
 from farside.core.model import Call, Run, Thread, ToolResult
-from farside.core.ports import Lease, Write
+from farside.core.ports import Emit, Lease, Write
 from farside.engine.log import Draft, ThreadLog
 
 
@@ -42,9 +43,11 @@ class LiveThread:
     """The thread's lock, its log, its unsettled calls, its active run and those that are queued behind it.
 
     ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
-    declined a call or did not take it in time, by interrupt id. ``gone``: clients without a connection
-    whose calls have not been taken from them yet. ``is_lost``: the thread was loaded anew, here or elsewhere; this
-    object is of no use any more.
+    declined a call or did not take it in time, by interrupt id. ``untold``: the calls that no plain connection has been
+    told of, as far as this process knows. ``gone``: clients without a connection whose calls have not been taken from
+    them yet, and how long they may take to come back, in milliseconds. ``absences``: pages of the official clients that
+    may come back, the latest last. ``is_lost``: the thread was loaded anew, here or elsewhere; this object is of no use
+    any more.
     """
 
     def __init__(
@@ -59,11 +62,26 @@ class LiveThread:
         self.active: LiveRun | None = None
         self.queue: list[Run] = list(queue)
         self.passed: dict[str, set[str]] = {}
-        self.gone: set[str] = set()
+        self.untold: set[str] = set()
+        self.gone: dict[str, int] = {}
+        self.absences: list[Absence] = []
 
     def open_calls(self, run_id: str) -> list[Call]:
         """The unsettled calls of a run, in the order in which they were opened."""
         return [call for call in self.calls.values() if call.run_id == run_id]
+
+    @property
+    def waits_for_input(self) -> bool:
+        """Whether the active run waits, and for nothing but answers of a person."""
+        open_calls = [] if self.active is None else self.open_calls(self.active.run.id)
+        return bool(open_calls) and all(call.kind == "input" for call in open_calls)
+
+    def tell_plain(self, run_id: str) -> None:
+        """Tell plain connections where the run is. One that waits for people's answers alone is interrupted to them;
+        one that waits for a tool runs."""
+        event = "completed" if self.active is None else "interrupted" if self.waits_for_input else "running"
+        data = {"event": event, "graph_name": self.log.thread.agent, "run_id": run_id}
+        self.log.emit(run_id, Emit("lifecycle", data, durable=False, for_plain=True))
 
     async def open(self, active: LiveRun, calls: Sequence[Call]) -> None:
         """Store and announce new calls of the active run."""
@@ -78,6 +96,7 @@ class LiveThread:
             await self.log.commit(calls, drafts)
             for call in calls:
                 self.calls[call.interrupt_id] = active.batch[call.interrupt_id] = call
+                self.untold.add(call.interrupt_id)
 
         await _whole(store())
 
@@ -122,6 +141,7 @@ class LiveThread:
         if call.ended:
             del self.calls[call.interrupt_id]
             self.passed.pop(call.interrupt_id, None)
+            self.untold.discard(call.interrupt_id)
 
 
 async def _whole(work: Coroutine[Any, Any, None]) -> None:

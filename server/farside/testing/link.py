@@ -112,12 +112,12 @@ class MemoryLink:
         for frame in held:
             self._arrived.put_nowait(frame)
 
-    async def cut(self) -> None:
-        """The socket dies; what was held is lost."""
+    async def cut(self, code: int | None = None) -> None:
+        """The socket dies; what was held is lost. The server sees the WebSocket close code, None for none."""
         if not self._cut and self._connection is not None:
             self._cut = True
             self._arrived.put_nowait(None)
-            await self._connection.close()
+            await self._connection.close(code)
 
     async def close(self) -> None:
         await self.cut()

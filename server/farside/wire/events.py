@@ -11,7 +11,8 @@ from farside.wire.nouns import Call, Id, Model, Namespace, Seq, ToolResult
 
 class LifecycleData(Model):
     """Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
-    the user sent); ``code`` (with ``failed``)."""
+    the user sent); ``code`` (with ``failed``); ``replaced_by`` (with ``interrupted``: the run of the message that came
+    in its place; a plain connection hears nothing of this end)."""
 
     event: Literal["queued", "started", "running", "completed", "failed", "interrupted"]
     graph_name: str | MISSING = MISSING
@@ -19,6 +20,7 @@ class LifecycleData(Model):
     input: Any = MISSING
     error: str | MISSING = MISSING
     code: str | MISSING = MISSING
+    replaced_by: Id | MISSING = MISSING
 
 
 class InputRequestedData(Model):

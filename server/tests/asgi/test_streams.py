@@ -83,7 +83,8 @@ async def test_a_call_is_offered_on_the_stream_that_watches_and_answered_by_a_co
         seen = [event async for event in _until_the_end(content)]
 
     assert "input.requested" not in [event["method"] for event in seen]
-    assert [event["seq"] for event in seen] == sorted({event["seq"] for event in seen})
+    assert [event["seq"] for event in seen] == sorted(event["seq"] for event in seen)
+    assert len({event["event_id"] for event in seen}) == len(seen)
     assert seen[-1]["params"]["data"]["run_id"] == run_id
     state = (await web.command("state.get", namespace=[]))["result"]["values"]
     assert state["messages"][-1]["content"] == "You are at 1.5."
@@ -92,11 +93,11 @@ async def test_a_call_is_offered_on_the_stream_that_watches_and_answered_by_a_co
 async def _until_the_end(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
     async for event in events:
         yield event
-        if event["params"]["data"].get("event") == "completed":
+        if event["params"]["data"].get("event") in ("completed", "interrupted"):
             return
 
 
-async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any) -> None:
+async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any, clock: Any) -> None:
     """Of two that watch, the one that asked; a stream that it opens anew is still it, and is not told twice."""
     _, http = await open_web(guide)
     one, two = Web(http, name="one"), Web(http, name="two")
@@ -108,9 +109,43 @@ async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any) -> None:
         async with one.events(**WATCHER) as again:
             answer = {"interrupt_id": asked["interrupt_id"], "response": {"lat": 1}, "namespace": []}
             await one.command("input.respond", **answer)
+            await clock.somebody_waits(150)
+            clock.advance(150)
             for events in (again, seen_by_two):
                 methods = [event["method"] async for event in _until_the_end(events)]
                 assert "input.requested" not in methods
+
+
+async def test_the_only_page_that_watches_is_taken_for_the_one_that_asks(open_web: Any, clock: Any) -> None:
+    """Requests do not say whose they are."""
+    _, http = await open_web(guide)
+    web = Web(http)
+    async with web.events(**WATCHER) as watched:
+        await web.submit("Where am I?")
+        async with web.events(**WATCHER) as later:
+            await until(watched, "input.requested")
+            await web.command("run.cancel")
+            async with web.events(**CONTENT) as content:
+                await until(content, "lifecycle", event="interrupted")
+            await clock.somebody_waits(150)
+            clock.advance(150)
+            heard = [event["method"] async for event in _until_the_end(later)]
+    assert "input.requested" not in heard
+
+
+async def test_a_page_that_asks_before_it_watches_is_the_next_one_that_watches(open_web: Any) -> None:
+    ready = asyncio.Event()
+
+    async def slow(turn: Any, value: Any) -> None:
+        await ready.wait()
+        await guide(turn, value)
+
+    _, http = await open_web(slow)
+    web = Web(http)
+    await web.submit("Where am I?")
+    async with web.events(**WATCHER) as watched, web.events(**WATCHER):
+        ready.set()
+        await until(watched, "input.requested")
 
 
 async def test_a_client_that_goes_away_is_noticed_at_once(open_web: Any) -> None:
@@ -157,7 +192,7 @@ async def test_a_client_that_does_not_read_is_let_go_and_its_thread_unharmed(
 
     _, http = await open_web(agent)
     web = Web(http)
-    async with web.events(**WATCHER) as watched, web.events(channels=["messages"]) as deaf:
+    async with web.events(channels=["lifecycle", "values"]) as watched, web.events(channels=["messages"]) as deaf:
         await web.submit("talk")
         ready.set()
         await until(watched, "lifecycle", event="completed")

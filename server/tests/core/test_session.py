@@ -393,4 +393,4 @@ def test_a_plain_connection_hears_nothing_of_calls_and_of_runs_that_wait(ours: E
     assert reply.message["result"]["replayed_events"] == 1
     assert seqs(rest) == [2]
     assert plain.deliver(ours) == []
-    assert seqs(plain.deliver(event(3, "lifecycle", data={"event": "completed"}))) == [3]
+    assert seqs(plain.deliver(event(3, "lifecycle", data={"event": "running"}))) == [3]

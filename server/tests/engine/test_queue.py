@@ -209,7 +209,7 @@ async def test_plain_connections_are_not_told_of_the_queue(make_app, open_page):
     app = make_app(slow.agent())
     page = await open_page(app)
     plain = await MemoryLink(app, "thread-1", None).open()
-    await plain.send({"id": 1, "method": "subscription.subscribe", "params": {"channels": ["lifecycle"]}})
+    await plain.send({"id": 1, "method": "subscription.subscribe", "params": {"channels": ["lifecycle", "values"]}})
     one, two = [await page.submit(text) for text in ("one", "two")]
     slow.go_on.release()
     slow.go_on.release()

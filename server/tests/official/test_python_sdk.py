@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
+from farside.clock import SystemClock
 from farside.testing import serve
 from server.tests.agents import echo, guide
 
@@ -25,7 +26,7 @@ async def open_thread(make_app: Any, transport: Any) -> AsyncGenerator[Any]:
     async with AsyncExitStack() as opened:
 
         async def open_one(agent: Any, thread_id: str | None = None, **options: Any) -> Any:
-            address = await opened.enter_async_context(serve(make_app(agent)))
+            address = await opened.enter_async_context(serve(make_app(agent, clock=SystemClock())))
             client = await opened.enter_async_context(get_client(url=f"http://{address}", api_key=None))
             stream = client.threads.stream(thread_id, assistant_id="assistant", transport=transport, **options)
             return await opened.enter_async_context(stream)
