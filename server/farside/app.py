@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Router
 
-from farside.asgi import routes
+from farside.asgi import NEXT_HEADER, routes
 from farside.buses.memory import MemoryBus
 from farside.clock import SystemClock
 from farside.core.ports import Clock, Leg, RunInfo, Runtime, Store
@@ -89,7 +89,13 @@ class Farside:
         self._open = AsyncExitStack()
         self._starting = asyncio.Lock()
         router = Router(routes(self.engine), lifespan=self.lifespan)
-        self._app = CORSMiddleware(router, allow_origins=allowed_origins, allow_methods=["*"], allow_headers=["*"])
+        self._app = CORSMiddleware(
+            router,
+            allow_origins=allowed_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=[NEXT_HEADER],
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)

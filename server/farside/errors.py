@@ -45,6 +45,7 @@ CODES: dict[str, ErrorCode] = {
     "run_active": ErrorCode("conflict", "The thread is executing another run.", retryable=True),
     "run_interrupted": ErrorCode("conflict", "The thread's run waits for an answer or a tool.", retryable=True),
     "call_settled": ErrorCode("conflict", "The call has its answer already: the first one won."),
+    "thread_exists": ErrorCode("conflict", "There is a thread with this id already."),
     "claim_lost": ErrorCode("conflict", "Another client holds the call, or this one no longer does."),
     # run: why a run failed
     "agent_failed": ErrorCode("run", "The agent raised an exception."),

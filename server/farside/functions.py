@@ -286,6 +286,9 @@ class FunctionRuntime:
     ) -> None:
         """Nothing to close: a function's history is what was said, and holds no tool messages."""
 
+    async def delete(self, thread_id: str) -> None:
+        """Nothing is stored beside the events and the journal."""
+
     def forget(self, thread_id: str) -> None:
         """Nothing is remembered between legs."""
 

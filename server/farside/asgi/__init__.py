@@ -2,5 +2,6 @@
 
 from farside.asgi.routes import routes
 from farside.asgi.serving import server_options
+from farside.asgi.threads import NEXT_HEADER
 
-__all__ = ["routes", "server_options"]
+__all__ = ["NEXT_HEADER", "routes", "server_options"]

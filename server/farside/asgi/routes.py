@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from farside.asgi import threads
 from farside.asgi.answers import answer, refusal
 from farside.asgi.bodies import body_of, client_of
 from farside.asgi.names import thread_id
@@ -46,6 +47,12 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
 
     return [
         Route("/ok", served(_ok)),
+        Route("/threads", served(threads.create), methods=["POST"]),
+        Route("/threads/search", served(threads.search), methods=["POST"]),
+        Route("/threads/count", served(threads.count), methods=["POST"]),
+        Route("/threads/{thread_id}", served(threads.read)),
+        Route("/threads/{thread_id}", served(threads.change), methods=["PATCH"]),
+        Route("/threads/{thread_id}", served(threads.delete), methods=["DELETE"]),
         Route("/threads/{thread_id}/state", served(_state)),
         Route("/threads/{thread_id}/runs/{run_id}/cancel", served(_cancel), methods=["POST"]),
         Route("/threads/{thread_id}/commands", served(_command), methods=["POST"]),

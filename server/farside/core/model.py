@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from farside.wire.messages import ErrorBody, Failure, Success
+from farside.wire.threads import ThreadStatus
 
 ToolResult = Success | Failure
 """What a call ended with: a value, or an error."""
@@ -23,6 +24,36 @@ class Thread:
     agent: str
     created_at: int
     reserved_seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadUpdate:
+    """Something happened to a thread, at a time that a list of threads shows.
+
+    ``metadata``: members to be merged into the thread's. They are kept by the store alone, so whoever speaks for the
+    thread may change them, also while another process drives it. ``has_run``: one of its runs began or ended.
+    """
+
+    thread_id: str
+    at: int
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    has_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """A thread in a list. ``agent`` is empty before its first run.
+
+    ``updated_at``: the newest :class:`ThreadUpdate`; ``state_updated_at``: the newest that ``has_run``.
+    """
+
+    id: str
+    agent: str
+    created_at: int
+    updated_at: int
+    state_updated_at: int
+    metadata: dict[str, Any]
+    status: ThreadStatus
 
 
 @dataclass(frozen=True, slots=True)

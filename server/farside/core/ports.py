@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from farside.core.model import Call, CallKind, Event, JournalEntry, Run, Thread, ToolResult
+from farside.core.model import (
+    Call,
+    CallKind,
+    Event,
+    JournalEntry,
+    Run,
+    Thread,
+    ThreadInfo,
+    ThreadUpdate,
+    ToolResult,
+)
 from farside.core.routing import Presence
+from farside.wire.threads import ThreadSort, ThreadStatus
 
 # --- the store -------------------------------------------------------------------------------------------------
 
-Write = Thread | Run | Call | Event | JournalEntry
+Write = Thread | ThreadUpdate | Run | Call | Event | JournalEntry
 """One row to be written: inserted, or replaced by its key, which keeps its place in any order. A Call is refused when
-its version is stale. The rows of a commit are written in their order."""
+its version is stale. The rows of a commit are written in their order, its ThreadUpdates at the end."""
 
 
 class StaleWrite(Exception):  # noqa: N818 - an outcome that callers expect
@@ -36,6 +47,22 @@ class Lease:
     load_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadQuery:
+    """Which threads are looked for, and how they are listed; those that sort alike by their ids.
+
+    ``metadata``: what theirs must have (``farside.wire.metadata.labels``). ``ids``: None for any.
+    """
+
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    status: ThreadStatus | None = None
+    ids: tuple[str, ...] | None = None
+    sort_by: ThreadSort = "updated_at"
+    descending: bool = True
+    limit: int = 10
+    offset: int = 0
+
+
 class Store(Protocol):
     """Where threads, runs, calls, events and journals survive. Every implementation passes the contract suite."""
 
@@ -48,13 +75,23 @@ class Store(Protocol):
     async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
         """Store all of it or nothing. On return it survives a crash, as far as the store is durable.
 
-        A :class:`Call` is written only if the stored version is ``call.version - 1`` (none for version 1).
+        A :class:`Call` is written only if the stored version is ``call.version - 1`` (none for version 1). A
+        :class:`ThreadUpdate` of a thread that is not there changes nothing.
 
         Args:
             lease: must be held, or nothing is stored.
 
         Raises:
             StaleWrite: a call's version did not fit.
+            LeaseLost: another process has the lease.
+            FarsideError: ``too_large``: a thread's metadata would be.
+        """
+        ...
+
+    async def delete(self, thread_id: str, *, lease: Lease) -> None:
+        """Forget everything of the thread, the lease on it included; all of it or nothing.
+
+        Raises:
             LeaseLost: another process has the lease.
         """
         ...
@@ -92,6 +129,18 @@ class Store(Protocol):
     # reading
 
     async def thread(self, thread_id: str) -> Thread | None: ...
+
+    async def search(self, query: ThreadQuery) -> Sequence[ThreadInfo]:
+        """The threads that fit, in the query's order, at most ``limit`` behind the first ``offset``.
+
+        The status of one: ``interrupted`` with an unsettled call, else ``busy`` with a run that is running or queued,
+        else ``error`` when the newest run that has started failed, else ``idle``.
+        """
+        ...
+
+    async def count(self, query: ThreadQuery) -> int:
+        """How many threads fit; order, ``limit`` and ``offset`` mean nothing."""
+        ...
 
     async def run(self, thread_id: str, run_id: str) -> Run | None: ...
 
@@ -359,6 +408,14 @@ class Runtime(Protocol):
         ``answers``: the run's settled calls, by interrupt id. ``input``: what the user said, which stays in the history
         even if the agent did not come to it. ``said``: texts of unfinished messages, by message id, which stay too.
         ``desk``: what the run has recorded, and where its end is.
+        """
+        ...
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete what the runtime itself stores of the thread, if it does; nothing is under way.
+
+        Raises:
+            FarsideError: ``not_supported``: where it is stored nothing can be deleted.
         """
         ...
 

@@ -18,6 +18,7 @@ from farside.core.session import Snapshot
 from farside.engine.answers import Answers
 from farside.engine.attendance import Attendance
 from farside.engine.chores import Chores
+from farside.engine.directory import Directory, unknown
 from farside.engine.leases import Leases
 from farside.engine.ledger import Ledger
 from farside.engine.legs import Legs
@@ -85,6 +86,7 @@ class Engine:
         self.chores = Chores(self)
         self.leases = Leases(store, clock, process_id, is_gone, settings.process_ms, self._recover, self._held)
         self.threads = Threads(store, bus, clock, self.leases, settings, self.runs.take_up)
+        self.directory = Directory(self)
         self._timers = Timers(store, clock, self.ledger.tick)
 
     def served(self, agent: str) -> Runtime | None:
@@ -100,6 +102,18 @@ class Engine:
         runtime = self.served(agent)
         if runtime is None:
             raise FarsideError("not_found", f"expected one of the agents {', '.join(self.runtimes)}; got {agent!r}")
+        return runtime
+
+    def runtime_of(self, thread_id: str, agent: str) -> Runtime | None:
+        """The runtime of a thread's agent, None for a thread that has had no run yet.
+
+        Raises:
+            FarsideError: ``unavailable``: the agent is not served any more.
+        """
+        runtime = self.served(agent)
+        if runtime is None and agent:
+            message = f"thread {thread_id} belongs to agent {agent!r}, which is not served now"
+            raise FarsideError("unavailable", message)
         return runtime
 
     # --- life ---
@@ -175,7 +189,7 @@ class Engine:
         """
         thread = await self.store.thread(thread_id)
         if thread is None:
-            raise FarsideError("not_found", f"no thread {thread_id!r}; it comes into being with its first run")
+            raise unknown(thread_id)
         # Under the lock: a run that has ended may still be closing its history.
         async with self.threads.locked(thread_id) as live:
             # While a run is under way its agent may have said what it has not stored yet: its events tell.
@@ -194,8 +208,5 @@ class Engine:
         async def events() -> list[Event]:
             return list(await live.log.replay(0))
 
-        runtime = self.served(agent)
-        if runtime is None:
-            message = f"thread {live.id} belongs to agent {agent!r}, which is not served now"
-            raise FarsideError("unavailable", message)
-        return await runtime.state(live.id, events, live.log.history)
+        runtime = self.runtime_of(live.id, agent)
+        return AgentState({}) if runtime is None else await runtime.state(live.id, events, live.log.history)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from farside.core.calls import Action, Cancel
-from farside.core.model import Call, JournalEntry, Run, RunStatus
+from farside.core.model import Call, JournalEntry, Run, RunStatus, ThreadUpdate
 from farside.core.ports import Emit, LeaseLost, Leg, Opened, Runtime, StaleWrite
 from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
@@ -268,7 +268,11 @@ class Legs:
             for data in ending(events, text)
         ]
         told = [Draft(run.id, "lifecycle", cancelled(run)) for run in withdrawn]
-        writes = [ended, *(replace(run, status="cancelled") for run in withdrawn)]
+        writes = [
+            ended,
+            *(replace(run, status="cancelled") for run in withdrawn),
+            ThreadUpdate(live.id, now, has_run=True),
+        ]
         await live.apply(changes, now, writes=writes, drafts=[*last, Draft(ended.id, "lifecycle", event), *told])
         live.queue = [run for run in live.queue if run not in withdrawn]
         live.log.forget_unfinished()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from farside.core.model import Run, RunStatus
+from farside.core.model import Run, RunStatus, ThreadUpdate
 from farside.engine.legs import cancelled
 from farside.engine.log import Draft
 from farside.engine.thread import LiveThread
@@ -40,11 +40,12 @@ class Runs:
                 said = "the user sent a new message"
                 await self._engine.legs.cancel(live, live.active, said, replaced_by=run_id)
             run = self._run(thread_id, run_id, params, starter)
+            metadata = _thread_metadata(params)
             if live.active is None and not live.queue:
-                await self._begin(live, run)
+                await self._begin(live, run, metadata)
                 return run_id
             try:
-                await self._enqueue(live, run)
+                await self._enqueue(live, run, metadata)
             finally:
                 await self._engine.chores.do(live)
             return run_id
@@ -111,25 +112,25 @@ class Runs:
             starter=starter,
         )
 
-    async def _begin(self, live: LiveThread, run: Run) -> None:
+    async def _begin(self, live: LiveThread, run: Run, metadata: dict[str, Any]) -> None:
         run = replace(run, status="running", started=True)
         live.log.serve(run.agent)
         began = {"event": "running", "graph_name": run.agent, "run_id": run.id, "input": run.input}
-        await live.log.commit([run], [Draft(run.id, "lifecycle", began)])
+        await live.log.commit([run, self._changed(live, metadata)], [Draft(run.id, "lifecycle", began)])
         self._engine.legs.start(live, run)
 
-    async def _enqueue(self, live: LiveThread, run: Run) -> None:
+    async def _enqueue(self, live: LiveThread, run: Run, metadata: dict[str, Any]) -> None:
         waiting = replace(run, status=cast("RunStatus", "queued"), started=False)
         # The event does not belong to the run: its own events begin when it does.
         before = "" if live.active is None else live.active.run.id
         told = {"event": "queued", "graph_name": run.agent, "run_id": run.id, "input": run.input}
-        await live.log.commit([waiting], [Draft(before, "lifecycle", told)])
+        await live.log.commit([waiting, self._changed(live, metadata)], [Draft(before, "lifecycle", told)])
         live.queue.append(waiting)
 
     async def next(self, live: LiveThread) -> None:
         """Under the lock: start the run whose turn it is, if none is under way."""
         if live.active is None and live.queue and self._engine.served(live.queue[0].agent) is not None:
-            await self._begin(live, live.queue[0])
+            await self._begin(live, live.queue[0], {})
             live.queue.pop(0)
 
     async def _withdraw(self, live: LiveThread, runs: list[Run]) -> None:
@@ -137,8 +138,11 @@ class Runs:
         gone = [replace(run, status=cast("RunStatus", "cancelled")) for run in runs]
         drafts = [Draft(run.id, "lifecycle", cancelled(run)) for run in gone]
         if gone:
-            await live.log.commit(gone, drafts)
+            await live.log.commit([*gone, self._changed(live, {})], drafts)
             live.queue = [run for run in live.queue if run not in runs]
+
+    def _changed(self, live: LiveThread, metadata: dict[str, Any]) -> ThreadUpdate:
+        return ThreadUpdate(live.id, self._engine.clock.now(), metadata, has_run=True)
 
     def _with_ids(self, value: Any) -> Any:
         """A chat input's messages, each with an id: the same in events, state and history."""
@@ -163,3 +167,9 @@ def _config(params: RunStartParams) -> dict[str, Any]:
     if params.metadata is MISSING:
         return config
     return {**config, "metadata": {**config.get("metadata", {}), **params.metadata}}
+
+
+def _thread_metadata(params: RunStartParams) -> dict[str, Any]:
+    """What a command says of its thread: the command's metadata, and by which agent clients look for it."""
+    metadata = {} if params.metadata is MISSING else params.metadata
+    return {**metadata, "graph_id": params.assistant_id, "assistant_id": params.assistant_id}

@@ -102,6 +102,10 @@ class Threads:
             loading = self._entries[live.id] = _Entry(asyncio.create_task(self._load(live.id, "")))
             loading.loading.add_done_callback(lambda done: done.cancelled() or done.exception())
 
+    def discard(self, live: LiveThread) -> None:
+        """Under the lock: the thread was deleted. Who waits for it hears that it is loaded anew, and finds it new."""
+        self._forget(live)
+
     def held(self, leases: Collection[Lease]) -> None:
         """These leases are held: threads whose lease is not among them are driven by others now."""
         for entry in list(self._entries.values()):

@@ -88,6 +88,20 @@ class LangGraphRuntime:
         self._begun: Recent[tuple[str, ...]] = Recent()
         """The tool calls of paused threads that have begun and not ended: resuming begins them again."""
 
+    async def delete(self, thread_id: str) -> None:
+        """Delete the thread's checkpoints.
+
+        Raises:
+            FarsideError: ``not_supported``: the graph's checkpointer cannot delete.
+        """
+        self.forget(thread_id)
+        saver = saver_of(self._graph)
+        try:
+            await saver.adelete_thread(thread_id)
+        except NotImplementedError:
+            message = f"expected a checkpointer that deletes threads, {type(saver).__name__} has no adelete_thread"
+            raise FarsideError("not_supported", message) from None
+
     def forget(self, thread_id: str) -> None:
         """The thread was elsewhere meanwhile."""
         self._closed.take(thread_id)

@@ -197,6 +197,10 @@ class PydanticAIRuntime:
         tool = self.tool(settled.name)
         return (tool_return(call, settled.result if tool is None else tool.check_result(settled.result)),)
 
+    async def delete(self, thread_id: str) -> None:
+        """The history is in the journal, and goes with it."""
+        self.forget(thread_id)
+
     def forget(self, thread_id: str) -> None:
         """What its run has not written will be said again."""
         self._turns.pop(thread_id, None)

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from farside.core.model import Call, Event, JournalEntry, Run, Thread
-from farside.core.ports import Lease, LeaseLost, StaleWrite, Write
+from farside.core.model import Call, Event, JournalEntry, Run, Thread, ThreadInfo, ThreadUpdate
+from farside.core.ports import Lease, LeaseLost, StaleWrite, ThreadQuery, Write
+from farside.wire.metadata import labels, merged
+from farside.wire.threads import ThreadStatus
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What a list shows of a thread, beside what its :class:`Thread` says."""
+
+    updated_at: int
+    state_updated_at: int
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    labels: frozenset[bytes] = frozenset()
+
+    def after(self, change: ThreadUpdate) -> _Listed:
+        """What it shows when that has happened. Raises FarsideError ``too_large``."""
+        listed = replace(self, updated_at=change.at)
+        if change.has_run:
+            listed = replace(listed, state_updated_at=change.at)
+        if change.metadata:
+            metadata = merged(self.metadata, change.metadata)
+            listed = replace(listed, metadata=metadata, labels=labels(metadata))
+        return listed
 
 
 class MemoryStore:
@@ -14,6 +37,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._threads: dict[str, Thread] = {}
+        self._listed: dict[str, _Listed] = {}
         self._runs: dict[tuple[str, str], Run] = {}
         self._calls: dict[tuple[str, str], Call] = {}
         self._events: dict[str, dict[int, Event]] = {}
@@ -29,8 +53,8 @@ class MemoryStore:
         """Nothing to close; what is stored stays until the object goes."""
 
     async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
-        if lease is not None and self._leases.get(lease.thread_id) != lease:
-            raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
+        if lease is not None:
+            self._require(lease)
         versions: dict[tuple[str, str], int] = {}
         for write in writes:
             if isinstance(write, Call):
@@ -39,13 +63,42 @@ class MemoryStore:
                 if versions.get(key, stored.version if stored else 0) != write.version - 1:
                     raise StaleWrite(f"call {write.interrupt_id} was changed meanwhile")
                 versions[key] = write.version
+        listed = self._after(writes)
         for write in writes:
             self._put(write)
+        self._listed.update(listed)
+
+    def _require(self, lease: Lease) -> None:
+        if self._leases.get(lease.thread_id) != lease:
+            raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
+
+    def _after(self, writes: Sequence[Write]) -> dict[str, _Listed]:
+        """What lists show of the threads that the writes are about."""
+        listed: dict[str, _Listed] = {}
+        for write in writes:
+            if isinstance(write, Thread) and write.id not in self._listed:
+                listed.setdefault(write.id, _Listed(write.created_at, write.created_at))
+        for write in writes:
+            if isinstance(write, ThreadUpdate):
+                before = listed.get(write.thread_id) or self._listed.get(write.thread_id)
+                if before is not None:
+                    listed[write.thread_id] = before.after(write)
+        return listed
+
+    async def delete(self, thread_id: str, *, lease: Lease) -> None:
+        self._require(lease)
+        for by_thread in (self._threads, self._listed, self._events, self._history, self._leases):
+            by_thread.pop(thread_id, None)
+        for by_key in (self._runs, self._calls, self._journal):
+            for key in [key for key in by_key if key[0] == thread_id]:
+                del by_key[key]
 
     def _put(self, write: Write) -> None:
         match write:
             case Thread():
                 self._threads[write.id] = write
+            case ThreadUpdate():
+                pass
             case Run():
                 self._runs[write.thread_id, write.id] = write
             case Call():
@@ -89,6 +142,47 @@ class MemoryStore:
 
     async def thread(self, thread_id: str) -> Thread | None:
         return self._threads.get(thread_id)
+
+    async def search(self, query: ThreadQuery) -> Sequence[ThreadInfo]:
+        def key(info: ThreadInfo) -> tuple[Any, str]:
+            return info.id if query.sort_by == "thread_id" else getattr(info, query.sort_by), info.id
+
+        found = sorted(self._fitting(query), key=key, reverse=query.descending)
+        return found[query.offset : query.offset + query.limit]
+
+    async def count(self, query: ThreadQuery) -> int:
+        return len(self._fitting(query))
+
+    def _fitting(self, query: ThreadQuery) -> list[ThreadInfo]:
+        wanted, statuses = labels(query.metadata), self._statuses()
+        infos = [
+            ThreadInfo(
+                thread.id,
+                thread.agent,
+                thread.created_at,
+                listed.updated_at,
+                listed.state_updated_at,
+                listed.metadata,
+                statuses.get(thread.id, "idle"),
+            )
+            for thread in self._threads.values()
+            if wanted <= (listed := self._listed[thread.id]).labels and (query.ids is None or thread.id in query.ids)
+        ]
+        return [info for info in infos if query.status in (None, info.status)]
+
+    def _statuses(self) -> dict[str, ThreadStatus]:
+        """The status of each thread that has runs."""
+        statuses: dict[str, ThreadStatus] = {}
+        for run in self._runs.values():
+            if run.started:
+                statuses[run.thread_id] = "error" if run.status == "failed" else "idle"
+        for run in self._runs.values():
+            if run.status in ("running", "queued"):
+                statuses[run.thread_id] = "busy"
+        for call in self._calls.values():
+            if not call.ended:
+                statuses[call.thread_id] = "interrupted"
+        return statuses
 
     async def run(self, thread_id: str, run_id: str) -> Run | None:
         return self._runs.get((thread_id, run_id))

@@ -8,6 +8,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from farside.stores.rows import pack
+from farside.wire.metadata import labels
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE farside_threads (
@@ -86,6 +89,30 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             thread_id TEXT PRIMARY KEY, process_id TEXT NOT NULL, load_id TEXT NOT NULL
         )""",
     ),
+    (
+        "ALTER TABLE farside_threads ADD COLUMN metadata BLOB",
+        "ALTER TABLE farside_threads ADD COLUMN updated_at INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE farside_threads ADD COLUMN state_updated_at INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE farside_labels (
+            label BLOB NOT NULL, thread_id TEXT NOT NULL, PRIMARY KEY (label, thread_id)
+        ) WITHOUT ROWID""",
+        # A thread was last busy when its newest event was stored.
+        """UPDATE farside_threads SET metadata = farside_agent_metadata(agent), updated_at = COALESCE((
+            SELECT timestamp FROM farside_events WHERE thread_id = farside_threads.id ORDER BY seq DESC LIMIT 1
+        ), created_at)""",
+        "UPDATE farside_threads SET state_updated_at = updated_at",
+        """INSERT INTO farside_labels (label, thread_id)
+            SELECT farside_label(name, agent), id FROM farside_threads,
+            (SELECT 'graph_id' AS name UNION ALL SELECT 'assistant_id')""",
+        "CREATE INDEX farside_threads_by_created_at ON farside_threads (created_at, id)",
+        "CREATE INDEX farside_threads_by_updated_at ON farside_threads (updated_at, id)",
+        "CREATE INDEX farside_threads_by_state_updated_at ON farside_threads (state_updated_at, id)",
+        "CREATE INDEX farside_calls_waiting ON farside_calls (thread_id) WHERE result IS NULL",
+        "CREATE INDEX farside_runs_under_way ON farside_runs (thread_id) WHERE status IN ('running', 'queued')",
+        "CREATE INDEX farside_runs_failed ON farside_runs (thread_id, number) WHERE status = 'failed'",
+        "DROP INDEX farside_runs_by_thread",
+        "CREATE INDEX farside_runs_by_thread ON farside_runs (thread_id, number, started)",
+    ),
 )
 
 
@@ -95,6 +122,8 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
     Raises:
         RuntimeError: a newer farside wrote the file; it is left as it is.
     """
+    db.create_function("farside_agent_metadata", 1, _agent_metadata, deterministic=True)
+    db.create_function("farside_label", 2, _label, deterministic=True)
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("CREATE TABLE IF NOT EXISTS farside_schema (version INTEGER NOT NULL)")
@@ -112,3 +141,12 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _agent_metadata(agent: str) -> bytes:
+    return pack({"graph_id": agent, "assistant_id": agent})
+
+
+def _label(name: str, value: str) -> bytes:
+    [label] = labels({name: value})
+    return label

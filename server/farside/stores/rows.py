@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from farside.core.model import Call, Event, JournalEntry, Run, Thread, ToolResult
-from farside.core.ports import Write
 from farside.wire.codec import MESSAGEPACK
 from farside.wire.messages import ErrorBody, Failure, Success
 from farside.wire.values import Limits
+
+Row = Thread | Run | Call | Event | JournalEntry
+"""What is written by one statement."""
 
 # --- statements ---
 
@@ -49,7 +51,11 @@ ENTRIES = _select("farside_journal", *_ENTRY[0], *_ENTRY[1])
 DUE = "MIN(COALESCE(deadline, lease_until), COALESCE(lease_until, deadline))"
 """``Call.due`` of an unsettled call."""
 
-_PUT_THREAD = _put("farside_threads", *_THREAD)
+_PUT_THREAD = (
+    "INSERT INTO farside_threads (id, agent, created_at, reserved_seq, updated_at, state_updated_at) "
+    "VALUES (?1, ?2, ?3, ?4, ?3, ?3) ON CONFLICT (id) DO UPDATE SET "
+    "agent = excluded.agent, created_at = excluded.created_at, reserved_seq = excluded.reserved_seq"
+)
 _PUT_RUN = _put("farside_runs", *_RUN)
 _PUT_EVENT = _put("farside_events", *_EVENT)
 _PUT_ENTRY = _put("farside_journal", *_ENTRY)
@@ -62,7 +68,7 @@ _CHANGE_CALL = (
 # --- rows ---
 
 
-def write(row: Write) -> tuple[str, tuple[Any, ...]]:
+def write(row: Row) -> tuple[str, tuple[Any, ...]]:
     """The statement that stores a row, and its parameters. It changes no row when a call is stale.
 
     Raises:
@@ -72,11 +78,11 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
         case Thread():
             return _PUT_THREAD, (row.id, row.agent, row.created_at, row.reserved_seq)
         case Run():
-            error = None if row.error is None else _pack(row.error.model_dump())
+            error = None if row.error is None else pack(row.error.model_dump())
             values = (
                 row.agent,
-                _pack(row.input),
-                _pack(row.config),
+                pack(row.input),
+                pack(row.config),
                 row.status,
                 row.created_at,
                 error,
@@ -86,9 +92,9 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
             return _PUT_RUN, (row.thread_id, row.id, *values)
         case Call():
             key = (row.thread_id, row.interrupt_id)
-            result = None if row.result is None else _pack(row.result.model_dump())
+            result = None if row.result is None else pack(row.result.model_dump())
             values = (
-                *(row.run_id, row.kind, row.tool_call_id, row.name, _pack(row.args), row.opened_at, row.state),
+                *(row.run_id, row.kind, row.tool_call_id, row.name, pack(row.args), row.opened_at, row.state),
                 *(row.title, row.idempotent, row.deadline, row.client_id, row.claim_id, row.lease_until, result),
                 *(row.ended_at, row.ended_by, row.version),
             )
@@ -96,11 +102,11 @@ def write(row: Write) -> tuple[str, tuple[Any, ...]]:
                 return _OPEN_CALL, (*key, *values)
             return _CHANGE_CALL, (*values, *key, row.version - 1)
         case Event():
-            values = (row.run_id, row.method, _pack(list(row.namespace)), row.timestamp, _pack(row.data))
+            values = (row.run_id, row.method, pack(list(row.namespace)), row.timestamp, pack(row.data))
             return _PUT_EVENT, (row.thread_id, row.seq, *values)
         case JournalEntry():
             key = (row.thread_id, row.run_id, row.position)
-            return _PUT_ENTRY, (*key, row.kind, row.name, _pack(row.value))
+            return _PUT_ENTRY, (*key, row.kind, row.name, pack(row.value))
 
 
 def thread(row: Any) -> Thread:
@@ -111,31 +117,29 @@ def thread(row: Any) -> Thread:
 def run(row: Any) -> Run:
     """A row of RUNS."""
     thread_id, run_id, agent, given, config, status, created_at, error, starter, started = row
-    why = None if error is None else ErrorBody.model_validate(_unpack(error))
-    return Run(
-        run_id, thread_id, agent, _unpack(given), _unpack(config), status, created_at, why, starter, bool(started)
-    )
+    why = None if error is None else ErrorBody.model_validate(unpack(error))
+    return Run(run_id, thread_id, agent, unpack(given), unpack(config), status, created_at, why, starter, bool(started))
 
 
 def call(row: Any) -> Call:
     """A row of CALLS."""
     named: dict[str, Any] = dict(zip((*_CALL[0], *_CALL[1]), row, strict=True))
-    named["args"] = _unpack(named["args"])
+    named["args"] = unpack(named["args"])
     named["idempotent"] = bool(named["idempotent"])
-    named["result"] = None if named["result"] is None else _result(_unpack(named["result"]))
+    named["result"] = None if named["result"] is None else _result(unpack(named["result"]))
     return Call(**named)
 
 
 def event(row: Any) -> Event:
     """A row of EVENTS."""
     thread_id, seq, run_id, method, namespace, timestamp, data = row
-    return Event(thread_id, run_id, seq, method, tuple(_unpack(namespace)), timestamp, _unpack(data))
+    return Event(thread_id, run_id, seq, method, tuple(unpack(namespace)), timestamp, unpack(data))
 
 
 def entry(row: Any) -> JournalEntry:
     """A row of ENTRIES."""
     thread_id, run_id, position, kind, name, value = row
-    return JournalEntry(thread_id, run_id, position, kind, name, _unpack(value))
+    return JournalEntry(thread_id, run_id, position, kind, name, unpack(value))
 
 
 def _result(value: dict[str, Any]) -> ToolResult:
@@ -145,9 +149,11 @@ def _result(value: dict[str, Any]) -> ToolResult:
 _NO_LIMITS = Limits(frame_bytes=2**31, depth=400, items=2**31)
 
 
-def _pack(value: Any) -> bytes:
+def pack(value: Any) -> bytes:
+    """A value as it is kept in a column."""
     return MESSAGEPACK.encode(value, _NO_LIMITS)
 
 
-def _unpack(value: bytes) -> Any:
+def unpack(value: bytes) -> Any:
+    """A value that was kept in a column."""
     return MESSAGEPACK.decode(value, _NO_LIMITS)

@@ -14,9 +14,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from farside.core.model import Call, Event, JournalEntry, Run, Thread
-from farside.core.ports import Lease, LeaseLost, StaleWrite, Write
-from farside.stores import rows
+from farside.core.model import Call, Event, JournalEntry, Run, Thread, ThreadInfo, ThreadUpdate
+from farside.core.ports import Lease, LeaseLost, StaleWrite, ThreadQuery, Write
+from farside.stores import listing, rows
 from farside.stores.migrations import migrate
 
 _BUSY_SECONDS = 10.0
@@ -81,7 +81,12 @@ class SqliteStore:
     # --- writing ---
 
     async def commit(self, writes: Sequence[Write], *, lease: Lease | None = None) -> None:
-        await self._do(_commit, self._db, [rows.write(write) for write in writes], lease)
+        statements = [rows.write(write) for write in writes if not isinstance(write, ThreadUpdate)]
+        updates = [write for write in writes if isinstance(write, ThreadUpdate)]
+        await self._do(_commit, self._db, statements, updates, lease)
+
+    async def delete(self, thread_id: str, *, lease: Lease) -> None:
+        await self._do(_delete, self._db, thread_id, lease)
 
     # --- which process drives a thread ---
 
@@ -134,6 +139,12 @@ class SqliteStore:
     async def thread(self, thread_id: str) -> Thread | None:
         row = await self._one(f"{rows.THREADS} WHERE id = ?", [thread_id])
         return None if row is None else rows.thread(row)
+
+    async def search(self, query: ThreadQuery) -> Sequence[ThreadInfo]:
+        return await self._do(listing.search, self._db, query)
+
+    async def count(self, query: ThreadQuery) -> int:
+        return await self._do(listing.count, self._db, query)
 
     async def run(self, thread_id: str, run_id: str) -> Run | None:
         row = await self._one(f"{rows.RUNS} WHERE thread_id = ? AND id = ?", [thread_id, run_id])
@@ -227,15 +238,28 @@ def _use_wal(db: sqlite3.Connection) -> str:
     raise RuntimeError("expected the file to be free for a moment, it is in use all the time; stop the other programs")
 
 
-def _commit(db: sqlite3.Connection, writes: Sequence[tuple[str, tuple[Any, ...]]], lease: Lease | None) -> None:
+def _commit(
+    db: sqlite3.Connection,
+    writes: Sequence[tuple[str, tuple[Any, ...]]],
+    updates: Sequence[ThreadUpdate],
+    lease: Lease | None,
+) -> None:
     with _transaction(db):
-        if lease is not None and not _holds(db, lease):
-            raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
+        if lease is not None:
+            _require(db, lease)
         for statement, several in groupby(writes, key=lambda write: write[0]):
             parameters = [row for _, row in several]
             written = db.executemany(statement, parameters).rowcount
             if written != len(parameters):
                 raise StaleWrite("a call was changed meanwhile")
+        for change in updates:
+            listing.update(db, change)
+
+
+def _delete(db: sqlite3.Connection, thread_id: str, lease: Lease) -> None:
+    with _transaction(db):
+        _require(db, lease)
+        listing.delete(db, thread_id)
 
 
 @contextmanager
@@ -250,9 +274,10 @@ def _transaction(db: sqlite3.Connection) -> Generator[None]:
         raise
 
 
-def _holds(db: sqlite3.Connection, lease: Lease) -> bool:
+def _require(db: sqlite3.Connection, lease: Lease) -> None:
     holder = db.execute("SELECT process_id, load_id FROM farside_leases WHERE thread_id = ?", [lease.thread_id])
-    return holder.fetchone() == (lease.process_id, lease.load_id)
+    if holder.fetchone() != (lease.process_id, lease.load_id):
+        raise LeaseLost(f"thread {lease.thread_id} is driven by another process")
 
 
 def _bury(db: sqlite3.Connection, process_id: str) -> None:

@@ -31,7 +31,7 @@ def parse_command(message: Any) -> Command:
     try:
         return Command.model_validate(message)
     except ValidationError as error:
-        raise _explain("a command {id, method, params}", error) from None
+        raise explain("a command {id, method, params}", error) from None
 
 
 def parse_params(command: Command) -> Model:
@@ -47,10 +47,11 @@ def parse_params(command: Command) -> Model:
     try:
         return shape.model_validate(command.params)
     except ValidationError as error:
-        raise _explain(f"params of {command.method}", error) from None
+        raise explain(f"params of {command.method}", error) from None
 
 
-def _explain(expected: str, error: ValidationError) -> FarsideError:
+def explain(expected: str, error: ValidationError) -> FarsideError:
+    """``invalid_argument``: what was expected, and what is wrong with what came."""
     found = error.errors(include_url=False, include_context=False, include_input=False)[:5]
     problems = [f"{'.'.join(map(str, problem['loc']))[:100] or 'message'}: {problem['msg'][:300]}" for problem in found]
     return FarsideError("invalid_argument", f"expected {expected}; {'; '.join(problems)}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import MISSING, BeforeValidator, Field, field_validator, model_validator
 
 from farside.errors import TOOL_CODES
+from farside.wire.metadata import Metadata
 from farside.wire.nouns import Channel, Failure, Id, Model, Namespace, Seq, ToolDeclaration, ToolResult, whole
 
 MAX_PERMISSIONS = 256
@@ -26,7 +27,7 @@ class RunStartParams(Model):
     assistant_id: Id
     input: Any = MISSING
     config: dict[str, Any] | MISSING = MISSING
-    metadata: dict[str, Any] | MISSING = MISSING
+    metadata: Metadata | MISSING = MISSING
     run_id: Id | MISSING = MISSING
 
 
