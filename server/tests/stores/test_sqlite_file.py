@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 
-from farside.core.ports import StaleWrite
+from farside.core.model import ThreadUpdate
+from farside.core.ports import StaleWrite, ThreadQuery
 from farside.errors import FarsideError
 from farside.stores import migrations, sqlite
+from farside.stores.rows import pack as packed
 from farside.stores.sqlite import SqliteStore
-from farside.testing.contracts import a_call, a_run, a_thread, an_entry, an_event
+from farside.testing.contracts import NOW, a_call, a_run, a_thread, an_entry, an_event
 
 
 @pytest.fixture
@@ -206,6 +208,54 @@ async def test_an_older_file_is_brought_up_to_date(path: Path, grow: Callable[..
         assert versions(path) == list(range(1, KNOWN + 3))
         assert select(path, "SELECT note FROM farside_threads") == [(None,)]
         assert select(path, "SELECT a FROM farside_notes") == [(1,)]
+
+
+async def test_threads_from_before_they_were_listed_are_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    released = migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", released[:2])
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        migrations.migrate(db, path)
+        for name, agent, created in (("t1", "guide", NOW), ("t2", "écho's", NOW + 2)):
+            db.execute("INSERT INTO farside_threads VALUES (?, ?, ?, 0)", [name, agent, created])
+        for seq, when in ((1, NOW + 9), (7, NOW + 5)):
+            values = ["t1", seq, "r1", "lifecycle", packed([]), when, packed({})]
+            db.execute("INSERT INTO farside_events VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    monkeypatch.setattr(migrations, "MIGRATIONS", released)
+    async with opened(path) as store:
+        found = {info.id: info for info in await store.search(ThreadQuery())}
+        assert [(info.created_at, info.updated_at, info.state_updated_at) for info in found.values()] == [
+            (NOW, NOW + 5, NOW + 5),
+            (NOW + 2, NOW + 2, NOW + 2),
+        ]
+        assert found["t2"].metadata == {"graph_id": "écho's", "assistant_id": "écho's"}
+        for name in ("graph_id", "assistant_id"):
+            assert [info.id for info in await store.search(ThreadQuery(metadata={name: "guide"}))] == ["t1"]
+        await store.commit([ThreadUpdate("t1", NOW + 9, {"graph_id": "other"})])
+        assert await store.count(ThreadQuery(metadata={"graph_id": "guide"})) == 0
+
+
+async def test_a_list_reads_what_it_shows_and_no_more(path: Path) -> None:
+    """The order of a list, and what is unusual, have their indexes."""
+    async with opened(path) as store:
+        await store.commit([a_thread(), ThreadUpdate("t1", NOW, {"user": "a"})])
+        for query in (
+            ThreadQuery(),
+            ThreadQuery(sort_by="created_at"),
+            ThreadQuery(sort_by="state_updated_at", descending=False),
+            ThreadQuery(sort_by="thread_id", status="idle"),
+            ThreadQuery(status="busy"),
+            ThreadQuery(status="interrupted"),
+            ThreadQuery(metadata={"user": "a"}),
+        ):
+            asked: list[str] = []
+            store._db.set_trace_callback(asked.append)
+            await store.search(query)
+            store._db.set_trace_callback(None)
+            plan = [row[3] for row in store._db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}")]
+            scans = [step for step in plan if step.startswith("SCAN") and "INDEX" not in step]
+            assert scans == [], (query, plan)
+            sorts = any("TEMP B-TREE FOR ORDER BY" in step for step in plan)
+            assert not sorts or query.status in ("busy", "interrupted") or query.metadata, (query, plan)
 
 
 async def test_a_change_of_the_schema_that_fails_leaves_the_file_as_it_was(
