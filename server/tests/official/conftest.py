@@ -1,0 +1,24 @@
+"""LangGraph's own Python client, on a server that listens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+
+from farside.testing import serve
+
+
+@pytest.fixture
+async def open_client(make_app: Any) -> AsyncGenerator[Any]:
+    """Serves agents as ``make_app`` takes them; gives LangGraph's client of it."""
+    async with AsyncExitStack() as opened:
+
+        async def open_one(agents: Any, **options: Any) -> Any:
+            address = await opened.enter_async_context(serve(make_app(agents, **options)))
+            return await opened.enter_async_context(get_client(url=f"http://{address}", api_key=None))
+
+        yield open_one
