@@ -28,6 +28,11 @@ def ask(state: Any) -> Any:
     return {"messages": [("ai", f"You said {interrupt({'question': 'Sure?'})}.")]}
 
 
+def count(state: Any) -> Any:
+    """Says how many messages there are."""
+    return {"messages": [("ai", str(len(state["messages"])))]}
+
+
 def asking() -> Any:
     """A graph that asks a person."""
     graph = StateGraph(MessagesState)
@@ -58,7 +63,7 @@ async def settled(client: Any, thread_id: str) -> Any:
     watched = {"channels": ["lifecycle", "input"]}
     async with client.http.client.stream("POST", f"/threads/{thread_id}/stream/events", json=watched) as stream:
         async for line in stream.aiter_lines():
-            event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {"method": ""}
+            event: Any = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {"method": ""}
             ended = event["method"] == "lifecycle" and event["params"]["data"]["event"] in ("completed", "failed")
             if ended or event["method"] == "input.requested":
                 break
@@ -291,7 +296,7 @@ async def test_metadata_do_not_grow_without_end(client: Any) -> None:
 
 async def test_a_graph_that_has_its_own_saver_forgets_what_was_deleted(open_client: Any) -> None:
     graph = StateGraph(MessagesState)
-    graph.add_node("hello", lambda state: {"messages": [("ai", f"{len(state['messages'])}")]})
+    graph.add_node("hello", count)
     graph.add_edge(START, "hello")
     saver = InMemorySaver()
     client = await open_client(graph.compile(checkpointer=saver))
