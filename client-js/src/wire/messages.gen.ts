@@ -9,6 +9,7 @@ export type MessagesData =
   | MessageFinish
   | MessageError;
 export type ToolsData = ToolStarted | ToolOutputDelta | ToolFinished | ToolFailed;
+export type TasksData = TaskStarted | TaskEnded;
 export type ToolResult = Success | Failure;
 
 export interface Protocol {
@@ -69,6 +70,9 @@ export interface Protocol {
     messages: MessagesData;
     tools: ToolsData;
     values: {};
+    updates: UpdatesData;
+    checkpoints: CheckpointsData;
+    tasks: TasksData;
     custom: CustomData;
   };
 }
@@ -428,6 +432,8 @@ export interface CallSettleResult {
  */
 export interface ConnectionPingParams {}
 /**
+ * ``started`` is for graphs within the graph, with ``cause`` where it is known.
+ *
  * Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
  * the user sent); ``code`` (with ``failed``); ``replaced_by`` (with ``interrupted``: the run of the message that came
  * in its place; a plain connection hears nothing of this end).
@@ -435,11 +441,19 @@ export interface ConnectionPingParams {}
 export interface LifecycleData {
   event: "queued" | "started" | "running" | "completed" | "failed" | "interrupted";
   graph_name?: string;
+  cause?: CauseToolCall;
   run_id?: string;
   input?: unknown;
   error?: string;
   code?: string;
   replaced_by?: string;
+}
+/**
+ * A tool call of the parent: its body called the graph.
+ */
+export interface CauseToolCall {
+  type: "toolCall";
+  tool_call_id: string;
 }
 export interface InputRequestedData {
   interrupt_id: string;
@@ -549,10 +563,16 @@ export interface ContentBlockFinish {
   };
   message_id?: string;
 }
+/**
+ * ``usage``: the tokens of this message. ``metadata``: what the provider said of its answer.
+ */
 export interface MessageFinish {
   event: "message-finish";
   message_id?: string;
   usage?: {
+    [k: string]: unknown;
+  };
+  metadata?: {
     [k: string]: unknown;
   };
 }
@@ -571,7 +591,7 @@ export interface ToolStarted {
 export interface ToolOutputDelta {
   event: "tool-output-delta";
   tool_call_id: string;
-  delta: unknown;
+  delta: string;
 }
 /**
  * Ours: ``interrupt_id``, where the tool was a headless one of a plain function agent.
@@ -588,6 +608,49 @@ export interface ToolFailed {
   message: string;
   code?: string;
 }
+/**
+ * What a node of the graph has written to its state.
+ */
+export interface UpdatesData {
+  node?: string;
+  values: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A checkpoint that the graph has stored, without the state in it. ``step`` -1: before the first step.
+ */
+export interface CheckpointsData {
+  id: string;
+  parent_id?: string;
+  step: number;
+  source: "input" | "loop" | "update" | "fork";
+}
+/**
+ * A node of the graph begins. ``metadata``: ``lc_agent_name``, where the graph is an agent with a name.
+ */
+export interface TaskStarted {
+  id: string;
+  name: string;
+  input: unknown;
+  triggers: string[];
+  metadata?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A node has ended, or paused: then ``interrupts`` holds what for. ``error`` says only that it failed.
+ */
+export interface TaskEnded {
+  id: string;
+  name: string;
+  error: string | null;
+  result: unknown;
+  interrupts: unknown[];
+}
+/**
+ * ``name``: of the channel ``custom:<name>``, which carries the event too.
+ */
 export interface CustomData {
   payload: unknown;
   name?: string;

@@ -124,7 +124,7 @@ class Directory:
             info = await self.get(thread_id)
             engine.runtime_of(thread_id, info.agent)
             if live.active is not None:
-                await engine.legs.cancel(live, live.active, "the thread was deleted", tuple(live.queue))
+                await engine.legs.cancel(live, live.active, "the thread was deleted", withdrawn=tuple(live.queue))
             # The state goes first: what is left of a deletion that fails halfway can be deleted again.
             for runtime in engine.runtimes.values():
                 await runtime.delete(thread_id)

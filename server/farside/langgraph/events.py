@@ -11,19 +11,27 @@ from langchain_core.messages import AIMessage
 
 from farside.core.ports import Emit
 from farside.errors import TOOL_CODES
+from farside.langgraph import steps
+from farside.langgraph.nested import Life, Namespace, Nested
 from farside.langgraph.plain import has_bytes, plain
-from farside.langgraph.stream import ProtocolEvent
+from farside.langgraph.stream import TASKS, ProtocolEvent
 from farside.langgraph.whole import message_events
+from farside.wire.codec import JSON
+from farside.wire.values import OUTGOING_LIMITS
 
 _log = logging.getLogger(__name__)
 
-Namespace = tuple[str, ...]
+_NAMED = "custom:"
+"""What the methods of a transformer's own named channels begin with."""
 
 _WITHDRAWN = "the agent went on without waiting for it"
 
 
 class Events:
     """Translates the events of one leg.
+
+    What a step of the graph makes (``values``, ``updates``, ``checkpoints``, ``tasks``) is for who listens: it is made
+    only when somebody does, and not stored.
 
     Args:
         wanted: whether anybody listens to a method now; asked for each event of the costly ones.
@@ -36,6 +44,9 @@ class Events:
         self._running: dict[tuple[Namespace, str], str] = {}
         self._streams: dict[str, str | None] = {}
         self._shown: set[str] = set()
+        self._nested = Nested()
+        self._values: Emit | None = None
+        """The state after a step: its checkpoint, which comes next, is shown before it."""
 
     @property
     def begun(self) -> tuple[str, ...]:
@@ -43,35 +54,64 @@ class Events:
         return tuple(call_id for _, call_id in self._running)
 
     def withdrawn(self, waits: Callable[[str, str], bool]) -> Iterator[Emit]:
-        """The leg has ended: the ends of calls that have begun and that nothing will end any more.
+        """The leg has ended: what is still to be shown, and the ends of calls that have begun and that nothing will end
+        any more.
 
         Args:
             waits: whether a call, by tool call id and tool name, may still be waiting for an answer.
         """
+        yield from self._stepped()
         for (namespace, call_id), name in self._running.items():
             if not waits(call_id, name):
                 head = {"event": "tool-error", "tool_call_id": call_id}
                 yield Emit("tools", {**head, "message": _WITHDRAWN, "code": "cancelled"}, namespace)
 
     def emits(self, event: ProtocolEvent) -> Iterator[Emit]:
-        """What clients see of one event of the stream; nothing of most methods."""
+        """What clients see of one event of the stream."""
         params = cast("dict[str, Any]", event["params"])
-        namespace = tuple(cast("list[str]", params["namespace"]))
-        data = params["data"]
+        namespace, data = tuple(cast("list[str]", params["namespace"])), params["data"]
+        if event["method"] == "checkpoints":
+            yield from self._checkpoint(data, namespace)
+            return
+        yield from self._stepped()
         match event["method"]:
             case "messages":
                 yield from self._messages(data[0], data[1], namespace)
             case "tools":
                 yield from self._tools(data, namespace)
             case "lifecycle":
-                yield from self._lifecycle(data)
-            case "custom":
-                yield Emit("custom", {"payload": plain(data)}, namespace)
+                yield from map(_lifecycle, self._nested.told(data))
+            case "updates" if self._wanted("updates"):
+                yield from (Emit("updates", update, namespace, durable=False) for update in steps.updates(data))
             case "values" if not params.get("interrupts") and self._wanted("values"):
                 # An interrupt repeats the state as it was.
-                yield Emit("values", plain(data), namespace, durable=False)
+                self._values = Emit("values", steps.state(data), namespace, durable=False)
+            case method if method == TASKS:
+                yield from self._task(*data)
+            case "custom":
+                yield Emit("custom", steps.custom(data), namespace)
+            case method if method.startswith(_NAMED):
+                yield Emit("custom", {"name": method.removeprefix(_NAMED), "payload": plain(data)}, namespace)
             case _:
                 pass
+
+    def _stepped(self) -> Iterator[Emit]:
+        values, self._values = self._values, None
+        if values is not None:
+            yield values
+
+    def _checkpoint(self, data: dict[str, Any], namespace: Namespace) -> Iterator[Emit]:
+        """The official clients give the messages of a state the checkpoint that came before it."""
+        if self._values is not None and self._values.namespace != namespace:
+            yield from self._stepped()
+        if self._wanted("checkpoints"):
+            yield Emit("checkpoints", steps.checkpoint(data), namespace, durable=False)
+        yield from self._stepped()
+
+    def _task(self, namespace: list[str], data: dict[str, Any]) -> Iterator[Emit]:
+        if self._wanted("tasks"):
+            yield Emit("tasks", steps.task(data), tuple(namespace), durable=False)
+        yield from map(_lifecycle, self._nested.task(data))
 
     def _messages(self, payload: Any, metadata: dict[str, Any], namespace: Namespace) -> Iterator[Emit]:
         if isinstance(payload, dict):
@@ -114,7 +154,7 @@ class Events:
                     "tools", {**head, "tool_name": data["tool_name"], "input": plain(data.get("input"))}, namespace
                 )
             case "tool-output-delta":
-                yield Emit("tools", {**head, "delta": plain(data.get("delta"))}, namespace, durable=False)
+                yield Emit("tools", {**head, "delta": _text(data.get("delta"))}, namespace, durable=False)
             case "tool-finished":
                 self._running.pop(call, None)
                 yield Emit("tools", {**head, "output": _output(data.get("output"))}, namespace)
@@ -124,15 +164,10 @@ class Events:
             case _:
                 pass
 
-    def _lifecycle(self, data: dict[str, Any]) -> Iterator[Emit]:
-        """The life of a graph within the graph; the root's is the engine's."""
-        namespace = tuple(cast("list[str]", data.get("namespace", [])))
-        if not namespace:
-            return
-        shown = {key: plain(data[key]) for key in ("event", "graph_name", "cause") if key in data}
-        if shown["event"] == "drained":
-            shown["event"] = "interrupted"
-        yield Emit("lifecycle", shown, namespace)
+
+def _lifecycle(life: Life) -> Emit:
+    namespace, data = life
+    return Emit("lifecycle", data, namespace)
 
 
 def _message(data: dict[str, Any], message_id: str, namespace: Namespace) -> Emit:
@@ -147,6 +182,12 @@ def _output(output: Any) -> Any:
     if isinstance(shown, dict) and has_bytes(cast("dict[str, Any]", shown).get("artifact")):
         return {**cast("dict[str, Any]", shown), "artifact": None}
     return cast("Any", shown)
+
+
+def _text(delta: Any) -> str:
+    """A piece of a tool's output; the protocol has only texts."""
+    shown = plain(delta)
+    return shown if isinstance(shown, str) else str(JSON.encode(shown, OUTGOING_LIMITS))
 
 
 def _error(message: str) -> dict[str, str]:

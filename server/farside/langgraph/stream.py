@@ -10,26 +10,41 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.stream import (  # pyright: ignore[reportMissingTypeStubs]
     AsyncGraphRunStream,
     ProtocolEvent,
+    StreamChannel,
     StreamTransformer,
 )
 
 from farside.langgraph.graph import Graph
 
-__all__ = ["ProtocolEvent", "open_stream"]
+__all__ = ["TASKS", "ProtocolEvent", "open_stream"]
+
+_TASKS = "farside.tasks"
+
+TASKS = f"custom:{_TASKS}"
+"""The method of events that carry a task as ``(namespace, task)``. LangGraph makes the life of inner graphs of the
+channel ``tasks`` and then keeps it to itself."""
 
 
 class _Channels(StreamTransformer):
-    """Asks LangGraph for the channels that it does not stream by itself.
+    """Asks LangGraph for the channels that it does not stream by itself, and passes on the tasks.
 
-    It has no projection of its own, so it goes together with whatever transformers a graph brings.
+    All of them, although most runs need few: who listens may change while a run goes on, and asking costs nothing that
+    can be measured beside a step (``server/benchmarks/channels.py``). What costs is making them plain, which is left
+    until somebody wants one.
     """
 
-    required_stream_modes = ("tools", "custom")
+    required_stream_modes = ("tools", "custom", "updates", "checkpoints", "tasks")
+
+    def __init__(self, scope: tuple[str, ...] = ()) -> None:
+        super().__init__(scope)
+        self._tasks: StreamChannel[tuple[list[str], Any]] = StreamChannel(_TASKS)
 
     def init(self) -> dict[str, Any]:
-        return {}
+        return {_TASKS: self._tasks}
 
     def process(self, event: ProtocolEvent) -> bool:
+        if event["method"] == "tasks" and not self.scope:  # inner graphs have a transformer each, with the same events
+            self._tasks.push((event["params"]["namespace"], event["params"]["data"]))
         return True
 
 

@@ -57,7 +57,8 @@ def an_entry(position: str, **changes: Any) -> JournalEntry:
 
 async def ids(store: Store, **query: Any) -> list[str]:
     """The threads that the store finds, which are as many as it counts."""
-    found = [info.id for info in await store.search(ThreadQuery(**{"limit": 1000, **query}))]
+    many: dict[str, Any] = {"limit": 1000, **query}
+    found = [info.id for info in await store.search(ThreadQuery(**many))]
     assert await store.count(ThreadQuery(**query)) == len(found)
     return found
 

@@ -9,13 +9,23 @@ from pydantic import MISSING, Field
 from farside.wire.nouns import Call, Id, Model, Namespace, Seq, ToolResult
 
 
+class CauseToolCall(Model):
+    """A tool call of the parent: its body called the graph."""
+
+    type: Literal["toolCall"]
+    tool_call_id: str
+
+
 class LifecycleData(Model):
-    """Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
+    """``started`` is for graphs within the graph, with ``cause`` where it is known.
+
+    Ours: ``queued`` (never on a plain connection); ``run_id``; ``input`` (with root ``running`` and ``queued``: what
     the user sent); ``code`` (with ``failed``); ``replaced_by`` (with ``interrupted``: the run of the message that came
     in its place; a plain connection hears nothing of this end)."""
 
     event: Literal["queued", "started", "running", "completed", "failed", "interrupted"]
     graph_name: str | MISSING = MISSING
+    cause: CauseToolCall | MISSING = MISSING
     run_id: Id | MISSING = MISSING
     input: Any = MISSING
     error: str | MISSING = MISSING
@@ -131,9 +141,12 @@ class ContentBlockFinish(Model):
 
 
 class MessageFinish(Model):
+    """``usage``: the tokens of this message. ``metadata``: what the provider said of its answer."""
+
     event: Literal["message-finish"]
     message_id: str | MISSING = MISSING
     usage: dict[str, Any] | MISSING = MISSING
+    metadata: dict[str, Any] | MISSING = MISSING
 
 
 class MessageError(Model):
@@ -159,7 +172,7 @@ class ToolStarted(Model):
 class ToolOutputDelta(Model):
     event: Literal["tool-output-delta"]
     tool_call_id: str
-    delta: Any
+    delta: str
 
 
 class ToolFinished(Model):
@@ -182,8 +195,49 @@ ToolsData = Annotated[ToolStarted | ToolOutputDelta | ToolFinished | ToolFailed,
 
 
 class CustomData(Model):
+    """``name``: of the channel ``custom:<name>``, which carries the event too."""
+
     payload: Any
     name: str | MISSING = MISSING
+
+
+class UpdatesData(Model):
+    """What a node of the graph has written to its state."""
+
+    node: str | MISSING = MISSING
+    values: dict[str, Any]
+
+
+class CheckpointsData(Model):
+    """A checkpoint that the graph has stored, without the state in it. ``step`` -1: before the first step."""
+
+    id: Id
+    parent_id: Id | MISSING = MISSING
+    step: int
+    source: Literal["input", "loop", "update", "fork"]
+
+
+class TaskStarted(Model):
+    """A node of the graph begins. ``metadata``: ``lc_agent_name``, where the graph is an agent with a name."""
+
+    id: str
+    name: str
+    input: Any
+    triggers: list[str]
+    metadata: dict[str, Any] | MISSING = MISSING
+
+
+class TaskEnded(Model):
+    """A node has ended, or paused: then ``interrupts`` holds what for. ``error`` says only that it failed."""
+
+    id: str
+    name: str
+    error: str | None
+    result: Any
+    interrupts: list[Any]
+
+
+TasksData = TaskStarted | TaskEnded
 
 
 class EventParams(Model):
@@ -211,6 +265,9 @@ EVENTS: dict[str, Any] = {
     "messages": MessagesData,
     "tools": ToolsData,
     "values": dict[str, Any],
+    "updates": UpdatesData,
+    "checkpoints": CheckpointsData,
+    "tasks": TasksData,
     "custom": CustomData,
 }
 """The type of ``params.data`` of each event, by method."""

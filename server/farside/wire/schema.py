@@ -33,6 +33,7 @@ def schema() -> dict[str, Any]:
         "CallsData": messages.CallsData,
         "MessagesData": messages.MessagesData,
         "ToolsData": messages.ToolsData,
+        "TasksData": messages.TasksData,
     }
     for name, union in unions.items():
         adapter: TypeAdapter[Any] = TypeAdapter(union)

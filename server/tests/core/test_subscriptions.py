@@ -15,9 +15,12 @@ def subscription(**params: Any) -> Subscription:
     return Subscription.of("s1", SubscribeParams.model_validate(params))
 
 
-@pytest.mark.parametrize("method", ["values", "messages", "tools", "lifecycle", "calls", "custom", "input.requested"])
+CHANNELS = ("values", "updates", "messages", "tools", "lifecycle", "checkpoints", "tasks", "calls", "custom")
+
+
+@pytest.mark.parametrize("method", [*CHANNELS, "input.requested"])
 def test_by_channel(method: str) -> None:
-    for channel in ("values", "messages", "tools", "lifecycle", "calls", "custom", "input"):
+    for channel in (*CHANNELS, "input"):
         sees = subscription(channels=[channel])
         assert sees.wants(method) == sees.matches(event(1, method)) == (channel == method.removesuffix(".requested"))
 
@@ -57,7 +60,8 @@ ROOT, A, AB, ABC, B, AB2 = (), ("a",), ("a", "b"), ("a", "b", "c"), ("b",), ("ab
         ({"depth": 0}, {ROOT}),
         ({"depth": 1}, {ROOT, A, B, AB2}),
         ({"depth": 9}, {ROOT, A, AB, ABC, B, AB2}),
-        ({"namespaces": []}, set()),
+        ({"namespaces": []}, {ROOT, A, AB, ABC, B, AB2}),
+        ({"namespaces": [], "depth": 0}, {ROOT}),
         ({"namespaces": [[]]}, {ROOT, A, AB, ABC, B, AB2}),
         ({"namespaces": [["a"]]}, {A, AB, ABC}),
         ({"namespaces": [["a"]], "depth": 0}, {A}),
@@ -70,6 +74,24 @@ ROOT, A, AB, ABC, B, AB2 = (), ("a",), ("a", "b"), ("a", "b", "c"), ("b",), ("ab
 def test_by_namespace_and_depth(params: dict[str, Any], seen: set[tuple[str, ...]]) -> None:
     sees = subscription(channels=["messages"], **params)
     assert {path for path in (ROOT, A, AB, ABC, B, AB2) if sees.matches(event(1, namespace=path))} == seen
+
+
+@pytest.mark.parametrize(
+    ("prefix", "seen"),
+    [
+        (["tools"], {("tools:1",), ("tools:1", "model:2")}),
+        (["tools:1"], {("tools:1",), ("tools:1", "model:2")}),
+        (["tools", "model"], {("tools:1", "model:2")}),
+        (["tools:2"], set()),
+        (["tool"], set()),
+        ([""], set()),
+    ],
+)
+def test_by_the_name_of_a_node(prefix: list[str], seen: set[tuple[str, ...]]) -> None:
+    """A filter may name a node without its task, which no client can know beforehand."""
+    sees = subscription(channels=["messages"], namespaces=[prefix])
+    paths = ((), ("tools:1",), ("tools:1", "model:2"), ("other:1",))
+    assert {path for path in paths if sees.matches(event(1, namespace=path))} == seen
 
 
 def test_channel_of() -> None:

@@ -13,11 +13,13 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, TypeAdapter
 
 from farside.core.model import Call, JournalEntry, ToolResult, success
 from farside.core.ports import Emit, Leg, NewCall, Opened
 from farside.langgraph import LangGraphRuntime
+from farside.wire.messages import EVENTS
+from farside.wire.values import check
 
 Script = Callable[[list[BaseMessage]], AIMessage]
 
@@ -158,6 +160,13 @@ class FakeDesk:
 
     def implements(self, tool: str) -> bool:
         return True
+
+
+def fits_the_wire(emits: list[Emit]) -> None:
+    """Each event is in the data model, and its data what the protocol says."""
+    for emit in emits:
+        check({"params": {"namespace": list(emit.namespace), "data": emit.data}})
+        TypeAdapter(EVENTS[emit.method]).validate_python(emit.data)
 
 
 def human(text: str = "hi", message_id: str = "human-1") -> dict[str, Any]:
