@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 
 from farside.langgraph.plain import plain
 
-_HEAVY = frozenset({"args", "data", "output", "transcript", "value", "annotations", "index"})
+_HEAVY = frozenset({"args", "base64", "data", "output", "transcript", "value", "annotations", "index"})
 """Fields that only the finished block carries."""
 
 
@@ -45,6 +45,8 @@ def _skeleton(block: dict[str, Any]) -> dict[str, Any]:
     light = {key: value for key, value in block.items() if key not in _HEAVY}
     if kind in ("tool_call", "server_tool_call"):
         light["args"] = {}
+    elif kind == "invalid_tool_call":
+        light["args"] = None
     elif kind == "non_standard":
         light["value"] = {}
     return light

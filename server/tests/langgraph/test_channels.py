@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -82,11 +82,25 @@ async def test_nothing_of_a_step_is_made_when_nobody_listens(monkeypatch: pytest
     assert (made, [emit for emit in emits if emit.method in STEPS]) == ([], [])
 
 
+async def test_only_who_asks_for_states_is_sent_them(make_app: Any, open_page: Any) -> None:
+    """A page of ours does not: beside one that does it still hears nothing of a run's steps."""
+    app = make_app(create_agent(Streaming(script=once(call("where", city="Oslo"))), [WHERE]))
+    page = await open_page(app, tools={"where": lambda city: "north"})
+    other = await open_page(app)
+    await other.command("subscription.subscribe", channels=list(STEPS))
+    run_id = await page.submit("hi")
+    await page.ended(run_id)
+    await other.ended(run_id)
+
+    assert {event["method"] for event in page.events}.isdisjoint(STEPS)
+    assert {event["method"] for event in other.events} >= set(STEPS)
+
+
 async def test_updates_are_what_each_node_wrote() -> None:
     class State(MessagesState):
         seen: Annotated[list[str], operator.add]
 
-    graph = StateGraph(State)
+    graph: Any = StateGraph(State)
     graph.add_node("fan", lambda state: {"seen": ["fan"]})
     graph.add_node("worker", lambda given: {"seen": [given["n"]]})
     graph.add_node("silent", lambda state: None)
@@ -122,14 +136,11 @@ async def test_checkpoints_are_those_that_were_stored() -> None:
     more, _ = await drive(runtime, answering(start(), (new, "north")), FakeDesk("checkpoints"))
 
     shown = of([*emits, *more], "checkpoints")
+    saved: list[Any] = [each async for each in saver.alist({"configurable": {"thread_id": "thread"}})]
+    parents = [{"parent_id": each.parent_config["configurable"]["checkpoint_id"]} for each in saved[:-1]]
     stored = [
-        {
-            "id": saved.checkpoint["id"],
-            **({"parent_id": saved.parent_config["configurable"]["checkpoint_id"]} if saved.parent_config else {}),
-            "step": saved.metadata["step"],
-            "source": saved.metadata["source"],
-        }
-        async for saved in saver.alist({"configurable": {"thread_id": "thread"}})
+        {"id": each.checkpoint["id"], **parent, "step": each.metadata["step"], "source": each.metadata["source"]}
+        for each, parent in zip(saved, [*parents, {}], strict=True)
     ]
     assert len(stored) == 5
     assert sorted({str(each) for each in shown}) == sorted(str(each) for each in stored)
@@ -210,7 +221,8 @@ async def test_what_else_a_run_knows_is_not_shown() -> None:
 
 
 async def test_a_state_that_is_no_object() -> None:
-    graph = StateGraph(Annotated[list[str], operator.add])
+    schema: Any = Annotated[list[str], operator.add]
+    graph = StateGraph(schema)
     graph.add_node("node", lambda state: ["b"])
     graph.add_edge(START, "node")
     runtime = served(graph)
@@ -285,7 +297,7 @@ def delegating(build: str, *calls: str) -> LangGraphRuntime:
     @tool
     async def ask_helper(q: str) -> str:
         """Ask the helper."""
-        await helper.ainvoke({"messages": [("user", q)]})
+        await helper.ainvoke({"messages": [HumanMessage(q)]})
         return q
 
     model = Streaming(script=once(*(call("ask_helper", call_id, q=call_id) for call_id in calls)))
