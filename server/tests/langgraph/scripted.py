@@ -81,6 +81,9 @@ class Streaming(Whole):
         for index, call in enumerate(message.tool_calls):
             chunk: Any = {"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": index}
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[chunk]))
+        if message.usage_metadata or message.response_metadata:
+            said: Any = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", **said))
 
 
 def hand_built(think: Any, tools: Any, condition: Any = tools_condition) -> Any:

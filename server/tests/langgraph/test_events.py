@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 import pytest
@@ -359,3 +359,99 @@ async def test_strange_values_do_not_end_a_run() -> None:
 
 def _shown(emits: list[Emit]) -> list[Emit]:
     return [emit for emit in emits if emit.method == "messages"]
+
+
+class Pieces(Streaming):
+    """Streams these pieces of a message."""
+
+    pieces: list[AIMessageChunk]
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+        for piece in self.pieces:
+            yield ChatGenerationChunk(message=piece)
+
+
+async def streamed(*pieces: AIMessageChunk) -> list[dict[str, Any]]:
+    """What is shown of a message that comes in these pieces, without what tells whose it is."""
+    model = Pieces(script=None, pieces=list(pieces))
+
+    async def speak(state: MessagesState) -> Any:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    emits, _ = await drive(LangGraphRuntime(graph_of(speak=speak)), start())
+    fits_the_wire(emits)
+    return [{key: value for key, value in data.items() if key != "message_id"} for data in of(emits, "messages")]
+
+
+async def test_what_streams_is_appended() -> None:
+    """Reasoning, text and the arguments of calls come in pieces, and whole when their block ends."""
+
+    def piece(**block: Any) -> AIMessageChunk:
+        return AIMessageChunk(content=[block], response_metadata={"output_version": "v1"})
+
+    shown = await streamed(
+        piece(type="reasoning", reasoning="Hm", index=0),
+        piece(type="reasoning", reasoning=".", index=0),
+        piece(type="text", text="He", index=1),
+        piece(type="text", text="re", index=1),
+        piece(type="tool_call_chunk", id="c", name="where", args='{"city":', index=2),
+        piece(type="tool_call_chunk", id=None, name=None, args=' "Oslo"}', index=2),
+    )
+    deltas = [(data["index"], data["delta"]) for data in shown if data["event"] == "content-block-delta"]
+    assert deltas == [
+        (0, {"type": "reasoning-delta", "reasoning": "Hm"}),
+        (0, {"type": "reasoning-delta", "reasoning": "."}),
+        (1, {"type": "text-delta", "text": "He"}),
+        (1, {"type": "text-delta", "text": "re"}),
+        (2, {"type": "tool-call-delta", "args": '{"city":'}),
+        (2, {"type": "tool-call-delta", "args": ' "Oslo"}'}),
+    ]
+    ended = {data["index"]: data["content"] for data in shown if data["event"] == "content-block-finish"}
+    assert (ended[0]["reasoning"], ended[1]["text"], ended[2]["args"]) == ("Hm.", "Here", {"city": "Oslo"})
+    starts = [data["content"]["type"] for data in shown if data["event"] == "content-block-start"]
+    assert starts == ["reasoning", "text", "tool_call_chunk"]
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"type": "data-delta", "data": "AAAA", "encoding": "base64"},
+        {"type": "block-delta", "fields": {"type": "image", "mime_type": "image/png"}},
+    ],
+    ids=lambda delta: delta["type"],
+)
+def test_the_other_deltas_pass(delta: dict[str, Any]) -> None:
+    """What providers' packages send, although LangChain's own models do not."""
+    events = Events(lambda method: True)
+    emits: list[Emit] = []
+    start = {"event": "message-start", "role": "ai", "id": "m"}
+    for data in (start, {"event": "content-block-delta", "index": 0, "delta": delta}):
+        params = {"namespace": [], "data": (data, {"run_id": "r"})}
+        emits += events.emits(cast("Any", {"method": "messages", "params": params}))
+    fits_the_wire(emits)
+    assert emits[-1].data == {"event": "content-block-delta", "index": 0, "delta": delta, "message_id": "m"}
+
+
+@pytest.mark.parametrize("kind", [Streaming, Whole])
+async def test_the_tokens_of_each_message(kind: Any) -> None:
+    """They are those of the message, not of the run so far; a message whose model does not say has none."""
+    counts = iter([{"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}, None])
+
+    def script(messages: list[Any]) -> AIMessage:
+        return AIMessage("word", usage_metadata=cast("Any", next(counts)))
+
+    model = kind(script=script)
+    turn = {"one": lambda s: {"messages": [model.invoke("hi")]}, "two": lambda s: {"messages": [model.invoke("hi")]}}
+    emits, _ = await drive(LangGraphRuntime(graph_of(**turn)), start())
+    told = [data.get("usage") for data in of(emits, "messages") if data["event"] == "message-finish"]
+    assert told == [{"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}, None]
+
+
+async def test_the_tokens_of_a_stream_are_added_up() -> None:
+    pieces = [
+        AIMessageChunk(content=text, usage_metadata={"input_tokens": n, "output_tokens": 1, "total_tokens": n + 1})
+        for text, n in (("a", 5), ("b", 0))
+    ]
+    shown = await streamed(*pieces)
+    assert shown[-1]["usage"] == {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+    assert [data["event"] for data in shown].count("message-finish") == 1
