@@ -28,9 +28,9 @@ channel ``tasks`` and then keeps it to itself."""
 class _Channels(StreamTransformer):
     """Asks LangGraph for the channels that it does not stream by itself, and passes on the tasks.
 
-    All of them, although most runs need few: who listens may change while a run goes on, and asking costs nothing that
-    can be measured beside a step (``server/benchmarks/channels.py``). What costs is making them plain, which is left
-    until somebody wants one.
+    All of them, although most runs need few: who listens may change while a run goes on, and asking costs a few percent
+    of a step at most (``server/benchmarks/channels.py``). What costs is making them plain, which is left until somebody
+    wants one.
     """
 
     required_stream_modes = ("tools", "custom", "updates", "checkpoints", "tasks")

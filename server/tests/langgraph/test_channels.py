@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from itertools import pairwise, product
 from typing import Annotated, Any, cast
 
@@ -18,6 +20,7 @@ from langgraph.types import Send
 from farside.core.ports import Emit
 from farside.langgraph import LangGraphRuntime, ToolNode, tool
 from farside.langgraph.events import Events
+from farside.testing import MemoryLink
 from server.tests.langgraph.scripted import (
     FakeDesk,
     Streaming,
@@ -57,6 +60,19 @@ async def shown_until_failure(runtime: LangGraphRuntime, desk: FakeDesk) -> list
             assert isinstance(item, Emit)
             emits.append(item)
     return emits
+
+
+@pytest.fixture
+async def open_plain() -> AsyncGenerator[Any]:
+    """Opens a plain connection to "thread-1"; it is closed at the end."""
+    async with AsyncExitStack() as opened:
+
+        async def open_one(app: Any) -> MemoryLink:
+            link = await MemoryLink(app, "thread-1", None).open()
+            opened.push_async_callback(link.close)
+            return link
+
+        yield open_one
 
 
 # --- the steps of a graph ---
@@ -290,7 +306,7 @@ async def test_the_channels_of_transformers() -> None:
 # --- graphs within the graph ---
 
 
-def delegating(build: str, *calls: str) -> LangGraphRuntime:
+def delegating(build: str, *calls: str) -> Any:
     """An agent whose tool asks another agent, which asks a page; once for each of these calls."""
     helper = create_agent(Streaming(script=once(call("where", city="Oslo"))), [WHERE], name="helper")
 
@@ -302,12 +318,12 @@ def delegating(build: str, *calls: str) -> LangGraphRuntime:
 
     model = Streaming(script=once(*(call("ask_helper", call_id, q=call_id) for call_id in calls)))
     if build == "agent":
-        return LangGraphRuntime(create_agent(model, [ask_helper]), checkpointer=InMemorySaver())
+        return create_agent(model, [ask_helper])
 
     async def think(state: MessagesState) -> Any:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
-    return served(hand_built(think, ToolNode([ask_helper])))
+    return hand_built(think, ToolNode([ask_helper])).compile()
 
 
 def lives(emits: list[Emit]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
@@ -321,7 +337,7 @@ def lives(emits: list[Emit]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
 @pytest.mark.parametrize("build", ["agent", "tool node"])
 async def test_an_agent_within_a_tool(build: str) -> None:
     """Its life, with the call that caused it; its pause is a pause, and it begins again with the answer."""
-    runtime = delegating(build, "one", "two")
+    runtime = LangGraphRuntime(delegating(build, "one", "two"), checkpointer=InMemorySaver())
     emits, opened = await drive(runtime, start(), FakeDesk(*STEPS))
     while opened:
         more, opened = await drive(runtime, answering(start(), *((new, "north") for new in opened)), FakeDesk(*STEPS))
@@ -341,6 +357,21 @@ async def test_an_agent_within_a_tool(build: str) -> None:
         assert tools == ["tool-started", "tool-finished"], "once, although the call began again"
     outer = [(e.data["tool_call_id"], e.data["event"]) for e in emits if e.method == "tools" and not e.namespace]
     assert sorted(outer) == sorted(product(("one", "two"), ("tool-started", "tool-finished")))
+
+
+async def test_a_pause_within_is_asked_at_the_root(make_app: Any, open_plain: Any) -> None:
+    """Whatever the depth of the graph that paused, and of the subscription; the answer names it by id."""
+    link = await open_plain(make_app(delegating("agent", "one")))
+    await link.send({"id": 1, "method": "subscription.subscribe", "params": {"channels": ["input"], "depth": 0}})
+    await link.send({"id": 2, "method": "subscription.subscribe", "params": {"channels": ["tools"]}})
+    given = {"messages": [{"type": "human", "content": "hi", "id": "human-1"}]}
+    await link.send({"id": 3, "method": "run.start", "params": {"assistant_id": "assistant", "input": given}})
+    namespaces: dict[str, int] = {}
+    while "input.requested" not in namespaces:
+        message = await link.receive()
+        if message["type"] == "event":
+            namespaces[message["method"]] = len(message["params"]["namespace"])
+    assert namespaces == {"tools": 1, "input.requested": 0}
 
 
 async def test_a_graph_as_a_node_has_no_cause() -> None:

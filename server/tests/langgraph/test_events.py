@@ -412,6 +412,19 @@ async def test_what_streams_is_appended() -> None:
     assert starts == ["reasoning", "text", "tool_call_chunk"]
 
 
+async def test_what_streams_of_a_providers_own_tool() -> None:
+    def piece(**block: Any) -> AIMessageChunk:
+        return AIMessageChunk(content=[block], response_metadata={"output_version": "v1"})
+
+    shown = await streamed(
+        piece(type="server_tool_call_chunk", id="s", name="search", args='{"q":', index=0),
+        piece(type="server_tool_call_chunk", args=' "x"}', index=0),
+    )
+    begun, ended = (data["content"] for data in shown if "content" in data)
+    assert begun == {"type": "server_tool_call_chunk", "id": "s", "name": "search", "args": "", "index": 0}
+    assert (ended["type"], ended["args"]) == ("server_tool_call", {"q": "x"})
+
+
 @pytest.mark.parametrize(
     "delta",
     [

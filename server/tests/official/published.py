@@ -123,6 +123,7 @@ def check_frame(frame: Any, method: str | None = None) -> None:
     match frame["type"]:
         case "success":
             assert method is not None, f"a reply to nothing: {frame}"
+            assert frame["meta"]["applied_through_seq"] >= 0, "the official hook needs it"
             _check(PUBLISHED.CommandResponse, {**frame, "result": {}})
             _check(RESULTS[method], _without(frame["result"], method))
         case "error":
