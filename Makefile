@@ -14,6 +14,8 @@ PYTHON_READY := .venv/.ready
 NODE_READY := node_modules/.ready
 CLIENT := client-js/dist/index.js
 PAGE := examples/assistant/web/dist/index.html
+# Pages with the official hooks: they have nothing of the client in them.
+OFFICIAL_PAGES := examples/langchain-react/web/dist/index.html e2e/official/web/dist/react.html
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -48,7 +50,7 @@ test-js: $(NODE_READY) ## Test the client
 test-package: $(CLIENT) ## Test that the npm package installs and type-checks in a fresh project
 	node client-js/scripts/check-package.mjs
 
-e2e: $(PYTHON_READY) $(PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
+e2e: $(PYTHON_READY) $(PAGE) $(OFFICIAL_PAGES) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
 	$(BIN)/pytest $(PARALLEL) e2e
 
 .PHONY: test-oldest
@@ -113,7 +115,7 @@ lock: .venv/.created ## Lock the dependencies (UPGRADE=--upgrade for the newest)
 	npm install --package-lock-only --ignore-scripts
 
 clean: ## Remove all that is installed, built or cached
-	rm -rf .venv .venv-oldest node_modules client-js/dist examples/assistant/web/dist
+	rm -rf .venv .venv-oldest node_modules client-js/dist $(dir $(PAGE) $(OFFICIAL_PAGES))
 	rm -rf .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -r {} +
 
@@ -142,7 +144,8 @@ $(PYTHON_READY): pyproject.toml .venv/.dependencies
 	$(BIN)/pip --python .venv-oldest check
 	touch $@
 
-$(NODE_READY): package-lock.json package.json client-js/package.json examples/assistant/web/package.json
+$(NODE_READY): package-lock.json package.json client-js/package.json examples/assistant/web/package.json \
+		examples/langchain-react/web/package.json e2e/official/web/package.json
 	npm ci
 	touch $@
 
@@ -153,6 +156,14 @@ $(CLIENT): $(NODE_READY) $(shell find client-js/src 2>/dev/null) client-js/tscon
 $(PAGE): $(CLIENT) $(shell find examples/assistant/web/index.html examples/assistant/web/src 2>/dev/null) \
 		examples/assistant/web/vite.config.ts
 	npm run build -w examples/assistant/web
+
+examples/langchain-react/web/dist/index.html: $(NODE_READY) $(shell find examples/langchain-react/web/src 2>/dev/null) \
+		examples/langchain-react/web/index.html examples/langchain-react/web/vite.config.ts
+	npm run build -w examples/langchain-react/web
+
+e2e/official/web/dist/react.html: $(NODE_READY) $(shell find e2e/official/web/src 2>/dev/null) \
+		$(wildcard e2e/official/web/*.html) e2e/official/web/vite.config.ts
+	npm run build -w e2e/official/web
 
 # Playwright brings a Node of its own, which needs a library that a small Debian lacks.
 .venv/.playwright: .venv/.dependencies

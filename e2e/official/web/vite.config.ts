@@ -4,8 +4,12 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   base: "./",
-  plugins: [react(), svelte()],
+  plugins: [react(), svelte({ configFile: false })],
   // Only the frameworks' development builds mount twice in StrictMode, and complain.
   define: { "process.env.NODE_ENV": '"development"' },
-  build: { target: "es2022", rolldownOptions: { input: ["react.html", "svelte.html"] } },
+  build: {
+    target: "es2022",
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: { input: ["react.html", "svelte.html"] },
+  },
 });
