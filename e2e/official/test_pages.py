@@ -145,6 +145,27 @@ def test_a_second_tab_takes_over(open_tab: OpenTab, new_context: Callable[..., B
 
 
 @each_transport
+def test_a_second_tab_that_has_spoken_before_takes_over(
+    open_tab: OpenTab, new_context: Callable[..., BrowserContext], transport: str
+) -> None:
+    context = new_context()
+    second = open_tab(transport, context=context)
+    second.say("call hold once")
+    second.shows(executions=["hold once"])
+    second.finish("once", "done")
+    said = ("human: call hold once", "ai: hold", "tool: done", "ai: heard done")
+    second.ends_with(*said)
+    first = open_tab(transport, context=context, thread=second.thread)
+    first.ends_with(*said)
+    first.say("call hold_again first")
+    second.shows(messages=[*said, *AGAIN], status=["loading"])
+    first.page.close()
+    second.shows(executions=["hold once", "hold_again first"])
+    second.finish("first", "done")
+    second.ends_with(*said, *AGAIN, "tool: done", "ai: heard done")
+
+
+@each_transport
 def test_a_second_tab_watches(open_tab: OpenTab, new_context: Callable[..., BrowserContext], transport: str) -> None:
     """It comes while the first one executes, sees how that ends, and executes nothing."""
     context = new_context()

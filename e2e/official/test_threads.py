@@ -76,6 +76,7 @@ def test_a_thread_is_left_while_a_tool_runs(open_tab: OpenTab, transport: str) -
     tab.shows(executions=["hold_again first"])
     left = tab.thread
     tab.switch(None)
+    tab.ends_with()
     tab.say("say hello")
     tab.ends_with("human: say hello", "ai: hello")
     tab.switch(left)
