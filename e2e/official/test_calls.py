@@ -69,10 +69,14 @@ def test_speaking_while_a_tool_runs(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     tab.say("call hold first")
     tab.shows(executions=["hold first"])
-    tab.say("say something else")
-    spoken = (*CALL, CANCELLED, "human: say something else", "ai: something else")
+    gate = f"speaking-{transport}"
+    asked = (*CALL, CANCELLED, f"human: slowly {gate} something else")
+    tab.say(f"slowly {gate} something else")
+    # The end of the first run is not that of the second one.
+    tab.shows(messages=[*asked, "ai: something"], status=["loading"], tools=["hold: error"])
+    tab.open_gate(gate)
+    spoken = (*asked, "ai: something else")
     tab.ends_with(*spoken)
-    tab.shows(tools=["hold: error"])
     tab.finish("first", "late")
     tab.say("say more")
     tab.ends_with(*spoken, "human: say more", "ai: more")
