@@ -69,13 +69,10 @@ async def _ok(engine: Engine, request: Request) -> Response:
 async def _state(engine: Engine, request: Request) -> Response:
     """The thread as a hook wants it when it is mounted.
 
-    While something is pending there is no ``tasks``: a hook would take the interrupts in it for its own, and execute
-    them in every tab.
+    There is no ``tasks``: a hook would execute the interrupts in it in every tab, and not those that come later.
     """
     found = await engine.state(thread_id(request.path_params["thread_id"]))
     body = {"values": found.state.values, "next": list(found.state.next)}
-    if not found.state.next:
-        body["tasks"] = []
     if found.state.checkpoint_id is not None:
         body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
     return answer(body)

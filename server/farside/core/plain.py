@@ -6,7 +6,7 @@ The official hooks know no channel ``calls``. What it tells reaches them as even
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,30 @@ def heard(event: Event) -> Sequence[Event]:
         return (event,)
     # A queued run shows when it begins. The end of a run that another one replaces would end that one's submit().
     return () if event.data["event"] == "queued" or "replaced_by" in event.data else (event,)
+
+
+def replayed(events: Sequence[Event]) -> list[Event]:
+    """The events for a replay, in which the deltas of a finished block are missing: its start has all of the text.
+
+    The official clients do not read a text from the block's end.
+    """
+    finished = {
+        (event.data.get("message_id"), event.data["index"]): event.data["content"]
+        for event in events
+        if event.method == "messages" and event.data["event"] == "content-block-finish"
+    }
+    return [_with_text(event, finished) for event in events]
+
+
+def _with_text(event: Event, finished: Mapping[tuple[Any, int], dict[str, Any]]) -> Event:
+    if event.method != "messages" or event.data["event"] != "content-block-start":
+        return event
+    start: dict[str, Any] = event.data["content"]
+    kind = start["type"]
+    whole = finished.get((event.data.get("message_id"), event.data["index"]), start)
+    if kind not in ("text", "reasoning") or whole["type"] != kind:
+        return event
+    return replace(event, data={**event.data, "content": {**start, kind: whole.get(kind, "")}}, frames={})
 
 
 def ends_run(event: Event) -> bool:

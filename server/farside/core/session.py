@@ -53,11 +53,13 @@ WATCHER = frozenset({"lifecycle", "input"})
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open."""
+    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open, and the agent's state for
+    one that follows ``values`` and was not there when they were made."""
 
     seq: int
     events: Sequence[Event]
     open: Sequence[Call]
+    values: Event | None = None
 
 
 class Session:
@@ -142,7 +144,8 @@ class Session:
         """A subscription is there: its reply, the replay, and what happened meanwhile."""
         subscription, held = self._joining.pop(command_id)
         self._subscriptions[subscription.id] = subscription
-        replay = [told for event in snapshot.events for told in self._heard(event) if subscription.matches(told)]
+        past = [*(() if snapshot.values is None else (snapshot.values,)), *self._replayed(snapshot.events)]
+        replay = [told for event in past for told in self._heard(event) if subscription.matches(told)]
         result: dict[str, Any] = {"subscription_id": subscription.id, "replayed_events": len(replay)}
         if "calls" in subscription.channels:
             result["calls"] = [call.snapshot() for call in snapshot.open if call.kind == "tool"]
@@ -244,6 +247,9 @@ class Session:
         """Whether any subscription, established or on its way, takes events of this method."""
         joining = (subscription for subscription, _ in self._joining.values())
         return any(s.wants(method) for s in (*self._subscriptions.values(), *joining))
+
+    def _replayed(self, events: Sequence[Event]) -> Sequence[Event]:
+        return plain.replayed(events) if self.plain else events
 
     def _heard(self, event: Event) -> Sequence[Event]:
         if not self.plain:

@@ -235,7 +235,8 @@ class Connection:
         result: dict[str, Any] = {}
         match params:
             case wire.SubscribeParams():
-                return await engine.subscribe(thread_id, optional(params.since))
+                with_values = self.plain and "values" in params.channels
+                return await engine.subscribe(thread_id, optional(params.since), with_values=with_values)
             case wire.ClientAnnounceParams():
                 engine.attendance.supersede(thread_id, self, {self.client_id, *params.replaces})
                 result = self._welcome()

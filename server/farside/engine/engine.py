@@ -162,13 +162,28 @@ class Engine:
         """Attach a connection to a thread; returns what detaches it."""
         return self.bus.listen(thread_id, listener)
 
-    async def subscribe(self, thread_id: str, since: int | None) -> Snapshot:
-        """What a new subscription starts from. Without ``since``: the newest run from its beginning."""
+    async def subscribe(self, thread_id: str, since: int | None, *, with_values: bool = False) -> Snapshot:
+        """What a new subscription starts from. Without ``since``: the newest run from its beginning.
+
+        Args:
+            with_values: the agent's state too. Not while the agent is at work: the state is behind its events then, and
+                the next one comes soon.
+        """
         async with self.threads.using(thread_id) as live:
             seq, unsettled = live.log.shown, list(live.calls.values())
             after = since if since is not None else await self.before_run(thread_id)
             events = [event for event in await live.log.replay(after) if event.seq <= seq]
-            return Snapshot(seq=seq, events=events, open=unsettled)
+            values = await self._baseline(live, seq) if with_values and events else None  # before its first run: none
+            return Snapshot(seq=seq, events=events, open=unsettled, values=values)
+
+    async def _baseline(self, live: LiveThread, seq: int) -> Event | None:
+        """The state as the event that tells of it."""
+        agent, active = live.log.thread.agent, live.active
+        if self.served(agent) is None or (active is not None and not live.open_calls(active.run.id)):
+            return None
+        state = await self.agent_state(live, agent)
+        now = self.clock.now()
+        return Event(live.id, "", seq, "values", (), now, state.values, durable=False, part=f":state:{self.new_id()}")
 
     async def seq(self, thread_id: str) -> int:
         """The newest seq of a thread that listeners have heard, 0 for one that never ran."""
