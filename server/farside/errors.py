@@ -34,12 +34,16 @@ CODES: dict[str, ErrorCode] = {
     "too_large": ErrorCode("protocol", "A frame or a value is larger than the limit."),
     "invalid_argument": ErrorCode("protocol", "A parameter is missing or has the wrong type.", official=True),
     "unknown_command": ErrorCode("protocol", "No command has this method.", official=True),
-    "not_supported": ErrorCode("protocol", "The command exists, but not on this connection.", official=True),
+    "not_supported": ErrorCode(
+        "protocol", "The command exists, but not on this connection, or for this agent.", official=True
+    ),
     "not_announced": ErrorCode("protocol", "The command needs a client.announce before it.", retryable=True),
     # not found: the thing is not there (or not yours)
     "not_found": ErrorCode("not_found", "No such thread, agent or call."),
     "no_such_run": ErrorCode("not_found", "No such run on this thread.", official=True),
     "no_such_interrupt": ErrorCode("not_found", "No such interrupt on this thread.", official=True),
+    "no_such_checkpoint": ErrorCode("not_found", "No such checkpoint on this thread.", official=True),
+    "no_such_namespace": ErrorCode("not_found", "No part of the thread's state has this namespace.", official=True),
     "no_such_subscription": ErrorCode("not_found", "No such subscription on this connection.", official=True),
     # conflict: the state does not allow it
     "run_active": ErrorCode("conflict", "The thread is executing another run.", retryable=True),

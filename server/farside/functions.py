@@ -234,6 +234,7 @@ class FunctionRuntime:
     """
 
     replays = True
+    graph = None
 
     def __init__(self, function: Agent, tools: Iterable[HeadlessTool] = ()) -> None:
         self._function = function

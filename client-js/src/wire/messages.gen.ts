@@ -26,6 +26,10 @@ export interface Protocol {
       params: InputRespondParams;
       result: EmptyResult;
     };
+    "input.inject": {
+      params: InputInjectParams;
+      result: EmptyResult;
+    };
     "subscription.subscribe": {
       params: SubscribeParams;
       result: SubscribeResult;
@@ -34,9 +38,25 @@ export interface Protocol {
       params: UnsubscribeParams;
       result: EmptyResult;
     };
+    "subscription.reconnect": {
+      params: ReconnectParams;
+      result: ReconnectResult;
+    };
+    "agent.getTree": {
+      params: AgentGetTreeParams;
+      result: AgentGetTreeResult;
+    };
     "state.get": {
       params: StateGetParams;
       result: StateGetResult;
+    };
+    "state.listCheckpoints": {
+      params: ListCheckpointsParams;
+      result: ListCheckpointsResult;
+    };
+    "state.fork": {
+      params: StateForkParams;
+      result: StateForkResult;
     };
     "client.announce": {
       params: ClientAnnounceParams;
@@ -78,6 +98,10 @@ export interface Protocol {
 }
 /**
  * Start a run. Ours: ``run_id``, chosen by the client, makes a repeated command harmless.
+ *
+ * ``multitask_strategy`` (also ``multitaskStrategy``) and ``fork_from`` (also ``forkFrom``) are what LangGraph's
+ * clients send beside the published parameters. ``fork_from`` is the id of the checkpoint at which the run begins; the
+ * clients put it into ``config.configurable.checkpoint_id``, which means the same.
  */
 export interface RunStartParams {
   assistant_id: string;
@@ -89,6 +113,8 @@ export interface RunStartParams {
     [k: string]: unknown;
   };
   run_id?: string;
+  multitask_strategy?: "reject" | "interrupt" | "rollback" | "enqueue";
+  fork_from?: string;
 }
 export interface RunStartResult {
   run_id: string;
@@ -105,6 +131,9 @@ export interface RunCancelParams {
 export interface EmptyResult {}
 /**
  * Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``).
+ *
+ * ``update`` and ``goto`` are carried out in the step that resumes the run (LangGraph's ``Command``); ``config`` and
+ * ``metadata`` replace entries of the run's own from then on.
  */
 export interface InputRespondParams {
   /**
@@ -114,6 +143,16 @@ export interface InputRespondParams {
   interrupt_id?: string;
   response?: unknown;
   namespace?: string[];
+  update?: {
+    [k: string]: unknown;
+  };
+  goto?: string | RunSend | [string | RunSend, ...(string | RunSend)[]];
+  config?: {
+    [k: string]: unknown;
+  };
+  metadata?: {
+    [k: string]: unknown;
+  };
 }
 /**
  * An answer to one interrupt.
@@ -122,6 +161,28 @@ export interface Response {
   interrupt_id: string;
   response: unknown;
   namespace?: string[];
+}
+/**
+ * A node of the agent's graph and what it is given (LangGraph's ``Send``).
+ */
+export interface RunSend {
+  node: string;
+  input?: unknown;
+}
+/**
+ * Put a message into a run that is under way; refused with ``not_supported``.
+ */
+export interface InputInjectParams {
+  namespace?: string[];
+  message: InputMessage;
+}
+/**
+ * What a user or the system says unasked.
+ */
+export interface InputMessage {
+  role: "user" | "system";
+  content: string;
+  name?: string;
 }
 /**
  * Receive events of these channels. Ours: ``since``, replay only what came after this seq.
@@ -182,6 +243,51 @@ export interface UnsubscribeParams {
   subscription_id: string;
 }
 /**
+ * What a client that was away asks for before it subscribes anew. ``last_event_id``: the last event it has.
+ */
+export interface ReconnectParams {
+  run_id: string;
+  last_event_id?: string;
+  /**
+   * @maxItems 1024
+   */
+  subscriptions?: string[];
+}
+/**
+ * ``restored`` is always false: subscribe anew, with ``since``. ``missed_events``: how many came after
+ * ``last_event_id``, where that was one of the thread's.
+ */
+export interface ReconnectResult {
+  restored: boolean;
+  missed_events?: number;
+  current_namespaces: AgentStatusEntry[];
+}
+/**
+ * A graph within the agent, by where it is, and how it stands.
+ */
+export interface AgentStatusEntry {
+  namespace: string[];
+  status: "started" | "running" | "completed" | "failed" | "interrupted";
+}
+/**
+ * Read which graphs a run, by default the newest, has entered.
+ */
+export interface AgentGetTreeParams {
+  run_id?: string;
+}
+export interface AgentGetTreeResult {
+  tree: AgentTreeNode;
+}
+/**
+ * A graph that a run has entered, and the graphs within it.
+ */
+export interface AgentTreeNode {
+  namespace: string[];
+  status: "started" | "running" | "completed" | "failed" | "interrupted";
+  graph_name: string;
+  children?: AgentTreeNode[];
+}
+/**
  * Read the thread's state, whole or some keys.
  */
 export interface StateGetParams {
@@ -204,8 +310,12 @@ export interface StateGetResult {
   calls?: (Call | SettledCall)[];
   queued?: QueuedRun[];
 }
+/**
+ * ``ns``: the namespace, its segments joined by ``|``; absent for the root's.
+ */
 export interface CheckpointRef {
   id: string;
+  ns?: string;
 }
 /**
  * The run that is under way, else the newest that ended. ``running`` includes waiting for a tool.
@@ -260,6 +370,42 @@ export interface QueuedRun {
   run_id: string;
   assistant_id: string;
   input: unknown;
+}
+/**
+ * List checkpoints, the newest first. ``before``: only those older than this one.
+ */
+export interface ListCheckpointsParams {
+  namespace?: string[];
+  limit?: number;
+  before?: string;
+}
+export interface ListCheckpointsResult {
+  checkpoints: CheckpointSummary[];
+}
+/**
+ * A checkpoint. ``timestamp`` is ISO 8601; ``step`` counts the supersteps, -1 for a thread's first input.
+ */
+export interface CheckpointSummary {
+  id: string;
+  timestamp: string;
+  step: number;
+  metadata?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Start a run at a checkpoint: with ``input``, or, without, with what was to happen there.
+ */
+export interface StateForkParams {
+  checkpoint_id: string;
+  input?: unknown;
+  config?: {
+    [k: string]: unknown;
+  };
+}
+export interface StateForkResult {
+  run_id: string;
+  thread_id: string;
 }
 /**
  * Ours. Who this page is and what it can do; sent first, and again whenever it changes. ``replaces``: the ids of

@@ -208,12 +208,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """What an agent did at one position of a run: a step's result, that a text was said, a message of its history."""
+    """What an agent did at one position of a run: a step's result, that a text was said, a message of its history; or
+    what came with an answer beside its value (a "directive")."""
 
     thread_id: str
     run_id: str
     position: str
-    kind: Literal["step", "say", "message"]
+    kind: Literal["step", "say", "message", "directive"]
     name: str
     value: Any
 

@@ -256,12 +256,24 @@ class Bus(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Directive:
+    """What came with an answer beside its value: an ``update`` of the agent's state, and where to ``goto`` (names of
+    nodes, or ``{node, input}``)."""
+
+    update: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    goto: Sequence[str | Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Leg:
     """One stretch of a run, from a start or an answer to the next pause or the end.
 
     ``start``: begin with ``input``. ``resume``: continue with ``answers`` (by interrupt id), the whole batch of the
     last pause as settled calls. ``recover``: the process died; find out from what is stored where the run stands and go
     on; ``answers`` holds all settled calls of the run.
+
+    ``directives``: what came with those answers, by the interrupt id of one of them. ``checkpoint_id``: where the run
+    begins, None for where the thread stands.
     """
 
     kind: Literal["start", "resume", "recover"]
@@ -270,6 +282,8 @@ class Leg:
     input: Any
     config: Mapping[str, Any]
     answers: Mapping[str, Call]
+    directives: Mapping[str, Directive] = field(default_factory=dict[str, Directive])
+    checkpoint_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,11 +329,22 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class AgentState:
-    """An agent's state as its clients may see it: plain values. ``next`` is empty when nothing is under way."""
+    """An agent's state as its clients may see it: plain values. ``next`` is empty when nothing is under way.
+
+    Where it is a checkpoint: ``namespace`` is where in the agent it lies, ``parent_id`` the checkpoint before it,
+    ``created_at`` its time in ISO 8601, ``metadata`` what the runtime knows of it (``source``, ``step``, ``run_id``)
+    and ``tasks`` what was to happen there, as LangGraph's clients read it; without the pauses that are tool calls,
+    which are offered, not read.
+    """
 
     values: dict[str, Any]
     checkpoint_id: str | None = None
     next: tuple[str, ...] = ()
+    namespace: tuple[str, ...] = ()
+    parent_id: str | None = None
+    created_at: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tasks: Sequence[Mapping[str, Any]] = ()
 
 
 class Desk(Protocol):
@@ -371,8 +396,58 @@ class ToolSpec(Protocol):
         ...
 
 
+class AgentGraph(Protocol):
+    """What an agent offers beyond its runs when it is a graph with checkpoints."""
+
+    async def at(self, thread_id: str, namespace: Sequence[str], checkpoint_id: str | None) -> AgentState:
+        """The state at a checkpoint, or now, of the agent or of a graph within it.
+
+        Raises:
+            FarsideError: ``no_such_namespace``, ``no_such_checkpoint``.
+        """
+        ...
+
+    async def history(
+        self,
+        thread_id: str,
+        namespace: Sequence[str],
+        limit: int,
+        before: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[AgentState]:
+        """The checkpoints, the newest first.
+
+        Args:
+            before: only those older than this one.
+            metadata: only those that have these entries.
+
+        Raises:
+            FarsideError: ``no_such_namespace``.
+        """
+        ...
+
+    async def start_of(self, thread_id: str, run_id: str) -> str | None:
+        """The checkpoint with which a run began, None when it has stored none."""
+        ...
+
+    def check(self, directive: Directive) -> None:
+        """Raises FarsideError ``invalid_argument``: the graph has no such node or key."""
+        ...
+
+    def drawing(self, xray: bool | int) -> dict[str, Any]:
+        """The graph's ``nodes`` and ``edges``.
+
+        Args:
+            xray: whether the graphs within it are drawn too, or to which depth.
+        """
+        ...
+
+
 class Runtime(Protocol):
     """Executes an agent. One instance per agent."""
+
+    graph: AgentGraph | None
+    """The agent as a graph; None for one that is none, and keeps no checkpoints."""
 
     replays: bool
     """True: the leg stays alive across pauses, takes each answer from ``desk.answer`` as soon as it is settled, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeGuard, cast
 
 from langgraph.channels import BinaryOperatorAggregate, LastValue  # pyright: ignore[reportMissingTypeStubs]
@@ -12,6 +12,7 @@ from langgraph.graph import END, START  # pyright: ignore[reportMissingTypeStubs
 from langgraph.pregel import Pregel  # pyright: ignore[reportMissingTypeStubs]
 
 __all__ = [
+    "COPY",
     "END",
     "START",
     "Graph",
@@ -19,12 +20,17 @@ __all__ = [
     "has_saver",
     "is_graph",
     "lasting_subgraphs",
+    "nodes_of",
     "runnables",
     "saver_of",
+    "state_keys",
     "writing",
 ]
 
 Graph = Pregel[Any, Any, Any, Any]
+
+COPY = "__copy__"
+"""The node as whose act LangGraph copies a checkpoint to the end of its thread."""
 
 
 def is_graph(obj: object) -> TypeGuard[Graph]:
@@ -54,6 +60,17 @@ def runnables(graph: Graph) -> Iterator[Any]:
         for subgraph in cast("list[Any]", cast("Any", node).subgraphs or []):
             if subgraph is not node.bound:
                 yield subgraph
+
+
+def nodes_of(graph: Graph) -> list[str]:
+    """The names of the nodes that a graph can be told to go to."""
+    return [name for name in graph.nodes if name != START]
+
+
+def state_keys(graph: Graph) -> list[str]:
+    """The keys of the graph's state that clients see."""
+    keys = cast("str | Sequence[str]", graph.output_channels)
+    return [keys] if isinstance(keys, str) else list(keys)
 
 
 def lasting_subgraphs(graph: Graph) -> Iterator[tuple[str, Graph]]:

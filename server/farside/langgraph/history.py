@@ -35,6 +35,17 @@ def closed(messages: Sequence[BaseMessage], answer: Answer) -> list[BaseMessage]
     return whole
 
 
+def has_open_calls(state: Any) -> bool:
+    """Whether a call has no tool message directly after it, in any list of messages of a state."""
+    lists = cast("dict[str, Any]", state).values() if isinstance(state, dict) else [state]
+    return any(_is_open(cast("list[Any]", each)) for each in lists if isinstance(each, list))
+
+
+def _is_open(messages: list[Any]) -> bool:
+    are_messages = all(isinstance(message, BaseMessage) for message in messages)
+    return are_messages and closed(messages, lambda call: ToolMessage("", tool_call_id=call["id"] or "")) != messages
+
+
 def ends_open(state: Any) -> bool:
     """Whether a call that was made after the last message of a human has no tool message, in any list of a state."""
     lists = cast("dict[str, Any]", state).values() if isinstance(state, dict) else [state]

@@ -43,6 +43,11 @@ def new_call(interrupt: Interrupt[Any], declaration: Callable[[str], HeadlessToo
     )
 
 
+def is_tool_call(interrupt: Interrupt[Any]) -> bool:
+    """Whether the pause asks a page for a tool call."""
+    return _tool_call(interrupt.value) is not None
+
+
 def resume_value(call: Call) -> Any:
     """What the pause's ``interrupt()`` returns for a settled call."""
     if call.result is None:

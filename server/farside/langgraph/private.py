@@ -7,6 +7,8 @@ from typing import Any, cast
 from langchain_core.messages import ToolCall
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.config import get_config
+from langgraph.pregel._io import map_command  # pyright: ignore[reportMissingTypeStubs]
+from langgraph.types import Command
 
 _CALL = "__pregel_call"
 """A node's ``configurable`` has under this key what runs a ``@task`` in it."""
@@ -27,6 +29,12 @@ _RETURN = "__return__"
 def returned_by_tasks(saved: CheckpointTuple) -> list[Any]:
     """What the ``@task`` functions have returned whose node has not ended."""
     return [value for _, channel, value in saved.pending_writes or () if channel == _RETURN]
+
+
+def is_stored(command: Command[Any], saved: CheckpointTuple) -> bool:
+    """Whether LangGraph has begun to carry the command out: all that it writes waits with the checkpoint."""
+    waiting = list(saved.pending_writes or ())
+    return all(write in waiting for write in map_command(command))
 
 
 def call_in_state(call: ToolCall, state: Any) -> dict[str, Any]:

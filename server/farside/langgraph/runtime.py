@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import InvalidUpdateError
-from langgraph.types import Command, Interrupt, StateSnapshot
+from langgraph.types import Interrupt, StateSnapshot
 
 from farside.core.model import Call, failure
 from farside.core.ports import AgentState, Desk, Emit, Leg, Opened
 from farside.errors import FarsideError
+from farside.langgraph.checkpoints import CheckpointedGraph, state_of
 from farside.langgraph.closing import add_messages, close
+from farside.langgraph.configs import run_config
 from farside.langgraph.declarations import declarations_of
+from farside.langgraph.entries import Entry, resume
 from farside.langgraph.events import Events
-from farside.langgraph.graph import START, Graph, has_breakpoints, has_saver, is_graph, saver_of
-from farside.langgraph.history import Answer, ends_open
-from farside.langgraph.pauses import new_call, resume_value
+from farside.langgraph.graph import COPY, START, Graph, has_breakpoints, has_saver, is_graph, saver_of
+from farside.langgraph.history import Answer, ends_open, has_open_calls
+from farside.langgraph.pauses import new_call
 from farside.langgraph.plain import plain
 from farside.langgraph.recent import Recent
 from farside.langgraph.results import tool_message
-from farside.langgraph.served import CONFIG_KEY, RUN_ID, Served
+from farside.langgraph.served import RUN_ID, Served
 from farside.langgraph.stream import open_stream
 from farside.tools import HeadlessTool
 
 __all__ = ["LangGraphRuntime", "is_graph"]
 
-_OURS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map", "run_id"})
-"""Keys of ``configurable`` and ``metadata`` that a client does not choose: LangGraph finds its place by them."""
-
-
 REPAIRED = "farside.history_repaired"
 """The name of the event ``custom`` that tells of calls which were found without an answer, and got one."""
 
 _LEFT_OPEN = "the run that made this call ended before it was answered"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """How a leg enters the graph. ``resumed``: the tool call ids of the calls it answers."""
-
-    input: Any
-    resumed: tuple[str, ...] = ()
 
 
 async def _no_context(leg: Leg) -> Any:
@@ -81,6 +72,7 @@ class LangGraphRuntime:
                 )
             graph = graph.copy(update={"checkpointer": checkpointer})
         self._graph = graph
+        self.graph = CheckpointedGraph(graph)
         self._context = context
         self._declarations = declarations_of(graph)
         self._closed: Recent[bool] = Recent()
@@ -120,19 +112,24 @@ class LangGraphRuntime:
             FarsideError: ``invalid_argument``: the run's config is malformed. ``state_lost``: it cannot be recovered.
             Exception: whatever the agent raised, ``GraphRecursionError`` included.
         """
-        config = self._config(leg, Served(self._declarations, desk.implements))
+        config = run_config(leg, Served(self._declarations, desk.implements))
         if leg.kind == "start":
-            if repaired := await self._tidied(leg.thread_id, desk):
-                yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
-            entry = _Entry(leg.input)
+            entry = Entry(leg.input, checkpoint_id=leg.checkpoint_id)
         elif leg.kind == "resume":
-            entry = _resume(leg.answers.values())
+            entry = resume(leg.answers.values(), leg.directives)
         else:
             entry = await self._recovered(leg, desk)
         if isinstance(entry, Opened):
             yield entry
-        if not isinstance(entry, _Entry):
+        if not isinstance(entry, Entry):
             return
+        if entry.checkpoint_id is not None:
+            entry, forked = await self._forked(leg.thread_id, entry, desk)
+            yield forked
+        elif leg.kind == "start" and (repaired := await self._tidied(leg.thread_id, desk)):
+            yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
+        if entry.checkpoint_id is not None:
+            config.get("configurable", {})["checkpoint_id"] = entry.checkpoint_id
         begun = self._begun.take(leg.thread_id)
         events = Events(desk.wanted, () if leg.kind == "start" else begun or entry.resumed)
         pauses: dict[str, Interrupt[Any]] = {}
@@ -161,13 +158,7 @@ class LangGraphRuntime:
 
     async def state(self, thread_id: str, events: Callable[[], Any], history: Any = None) -> AgentState:
         """The graph's state in plain values; empty for a thread that it does not know."""
-        snapshot = await self._snapshot(thread_id)
-        values = cast("Any", snapshot.values)
-        return AgentState(
-            values=plain(values if isinstance(values, dict) else {"__root__": values}),
-            checkpoint_id=snapshot.config.get("configurable", {}).get("checkpoint_id"),
-            next=snapshot.next,
-        )
+        return state_of(await self._snapshot(thread_id))
 
     async def abandon(
         self,
@@ -250,7 +241,29 @@ class LangGraphRuntime:
             saved = await saver_of(self._graph).aget_tuple(config)
             return await self._graph.aget_state(config if saved is None else saved.config)
 
-    async def _recovered(self, leg: Leg, desk: Desk) -> _Entry | Opened | None:
+    async def _forked(self, thread_id: str, entry: Entry, desk: Desk) -> tuple[Entry, Emit]:
+        """Leave where the thread stands for an older checkpoint of its; returns how to enter the graph there, and the
+        state there, which every page must hear of: messages that it shows are gone.
+
+        With an input, what was under way at the checkpoint is dropped, and its open tool calls are closed in a copy of
+        it, so that the checkpoint itself stays as it is. Without one, LangGraph does it again.
+        """
+        self._closed.take(thread_id)
+        try:
+            snapshot = await self.graph.snapshot(thread_id, (), entry.checkpoint_id)
+        except FarsideError as error:
+            raise FarsideError(
+                "state_lost", f"the run was to begin at a checkpoint that is gone; {error.message}"
+            ) from None
+        if entry.input is not None and has_open_calls(snapshot.values):
+            run_id = _run_of(snapshot)
+            await self._graph.aupdate_state(snapshot.config, None, as_node=COPY)
+            copy = await self._snapshot(thread_id)
+            await self._close(thread_id, copy, _LEFT_OPEN, await desk.settled(run_id) if run_id else {})
+            snapshot, entry = await self._snapshot(thread_id), replace(entry, checkpoint_id=None)
+        return entry, Emit("values", plain(snapshot.values))
+
+    async def _recovered(self, leg: Leg, desk: Desk) -> Entry | Opened | None:
         """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""
         snapshot = await self._snapshot(leg.thread_id)
         pending = snapshot.interrupts
@@ -260,44 +273,16 @@ class LangGraphRuntime:
                     f"expected the checkpoint of run {leg.run_id}, whose tool calls were answered, it is not there"
                 )
                 raise FarsideError("state_lost", f"{expected}; give the graph a checkpointer that survives a restart")
-            await self._tidied(leg.thread_id, desk)
-            return _Entry(leg.input)
+            if leg.checkpoint_id is None:
+                await self._tidied(leg.thread_id, desk)
+            return Entry(leg.input, checkpoint_id=leg.checkpoint_id)
         if unanswered := [pause for pause in pending if pause.id not in leg.answers]:
             return Opened(tuple(new_call(pause, self.tool) for pause in unanswered))
         if pending:
-            return _resume(leg.answers[pause.id] for pause in pending)
+            saved = await saver_of(self._graph).aget_tuple(snapshot.config) if leg.directives else None
+            return resume((leg.answers[pause.id] for pause in pending), leg.directives, saved)
         # Not `next`: it leaves out tasks that have written and whose checkpoint has not been stored.
-        return _Entry(None) if snapshot.tasks else None
-
-    def _config(self, leg: Leg, lent: Served) -> RunnableConfig:
-        given = leg.config
-        config = RunnableConfig(
-            configurable={
-                **{key: value for key, value in _dict(given, "configurable").items() if not _is_ours(key)},
-                "thread_id": leg.thread_id,
-                CONFIG_KEY: lent,
-            },
-            metadata={
-                **{key: value for key, value in _dict(given, "metadata").items() if key not in _OURS},
-                RUN_ID: leg.run_id,
-            },
-        )
-        if "recursion_limit" in given:
-            limit = given["recursion_limit"]
-            if type(limit) is not int or limit < 1:
-                raise FarsideError(
-                    "invalid_argument", f"config.recursion_limit: expected an integer above 0, got {limit!r}"
-                )
-            config["recursion_limit"] = limit
-        return config
-
-
-def _resume(calls: Iterable[Call]) -> _Entry:
-    settled = tuple(calls)
-    if not settled:
-        raise ValueError("expected the answers of the last pause, got none; LangGraph would do nothing")
-    answers = {call.interrupt_id: resume_value(call) for call in settled}
-    return _Entry(Command(resume=answers), tuple(call.tool_call_id for call in settled if call.kind == "tool"))
+        return Entry(None) if snapshot.tasks else None
 
 
 def _values(snapshot: StateSnapshot) -> dict[str, Any]:
@@ -308,14 +293,3 @@ def _values(snapshot: StateSnapshot) -> dict[str, Any]:
 def _run_of(snapshot: StateSnapshot) -> Any:
     """The run that wrote the checkpoint, None when it was no run of ours."""
     return cast("Mapping[str, Any]", snapshot.metadata or {}).get(RUN_ID)
-
-
-def _dict(given: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = given.get(key, {})
-    if not isinstance(value, dict):
-        raise FarsideError("invalid_argument", f"config.{key}: expected an object, got {value!r}")
-    return cast("dict[str, Any]", value)
-
-
-def _is_ours(key: str) -> bool:
-    return key in _OURS or key.startswith("__")

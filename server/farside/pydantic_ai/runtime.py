@@ -55,6 +55,7 @@ class PydanticAIRuntime:
     """
 
     replays = True
+    graph = None
 
     def __init__(
         self,

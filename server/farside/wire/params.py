@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import MISSING, BeforeValidator, Field, field_validator, model_validator
+from pydantic import MISSING, AliasChoices, BeforeValidator, Field, field_validator, model_validator
 
 from farside.errors import TOOL_CODES
 from farside.wire.metadata import Metadata
@@ -21,14 +21,27 @@ def _few(value: Any) -> Any:
     return value
 
 
+Strategy = Literal["reject", "interrupt", "rollback", "enqueue"]
+"""What a client wants to become of the run that is under way when its own comes."""
+
+
 class RunStartParams(Model):
-    """Start a run. Ours: ``run_id``, chosen by the client, makes a repeated command harmless."""
+    """Start a run. Ours: ``run_id``, chosen by the client, makes a repeated command harmless.
+
+    ``multitask_strategy`` (also ``multitaskStrategy``) and ``fork_from`` (also ``forkFrom``) are what LangGraph's
+    clients send beside the published parameters. ``fork_from`` is the id of the checkpoint at which the run begins; the
+    clients put it into ``config.configurable.checkpoint_id``, which means the same.
+    """
 
     assistant_id: Id
     input: Any = MISSING
     config: dict[str, Any] | MISSING = MISSING
     metadata: Metadata | MISSING = MISSING
     run_id: Id | MISSING = MISSING
+    multitask_strategy: Strategy | MISSING = Field(
+        default=MISSING, validation_alias=AliasChoices("multitask_strategy", "multitaskStrategy")
+    )
+    fork_from: Id | MISSING = Field(default=MISSING, validation_alias=AliasChoices("fork_from", "forkFrom"))
 
 
 class RunCancelParams(Model):
@@ -45,13 +58,32 @@ class Response(Model):
     namespace: Namespace = []
 
 
+class RunSend(Model):
+    """A node of the agent's graph and what it is given (LangGraph's ``Send``)."""
+
+    node: Id
+    input: Any = MISSING
+
+
+Goto = Id | RunSend | Annotated[list[Id | RunSend], Field(fail_fast=True, min_length=1, max_length=64)]
+"""Where a graph is to go on beside what was interrupted."""
+
+
 class InputRespondParams(Model):
-    """Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``)."""
+    """Answer interrupts: either many (``responses``), each once, or one (``interrupt_id`` and ``response``).
+
+    ``update`` and ``goto`` are carried out in the step that resumes the run (LangGraph's ``Command``); ``config`` and
+    ``metadata`` replace entries of the run's own from then on.
+    """
 
     responses: Annotated[list[Response], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
     interrupt_id: Id | MISSING = MISSING
     response: Any = MISSING
     namespace: Namespace = []
+    update: dict[str, Any] | MISSING = MISSING
+    goto: Goto | MISSING = MISSING
+    config: dict[str, Any] | MISSING = MISSING
+    metadata: dict[str, Any] | MISSING = MISSING
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -63,6 +95,21 @@ class InputRespondParams(Model):
         elif not self.responses or len({each.interrupt_id for each in self.responses}) != len(self.responses):
             raise ValueError("expected at least one response, and one per interrupt")
         return self
+
+
+class InputMessage(Model):
+    """What a user or the system says unasked."""
+
+    role: Literal["user", "system"]
+    content: str
+    name: str | MISSING = MISSING
+
+
+class InputInjectParams(Model):
+    """Put a message into a run that is under way; refused with ``not_supported``."""
+
+    namespace: Namespace = []
+    message: InputMessage
 
 
 class SubscribeParams(Model):
@@ -80,11 +127,46 @@ class UnsubscribeParams(Model):
     subscription_id: Id
 
 
+class ReconnectParams(Model):
+    """What a client that was away asks for before it subscribes anew. ``last_event_id``: the last event it has."""
+
+    run_id: Id
+    last_event_id: str | MISSING = MISSING
+    subscriptions: Annotated[list[Id], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
+
+
+class AgentGetTreeParams(Model):
+    """Read which graphs a run, by default the newest, has entered."""
+
+    run_id: Id | MISSING = MISSING
+
+
 class StateGetParams(Model):
     """Read the thread's state, whole or some keys."""
 
     namespace: Namespace = []
     keys: Annotated[list[str], Field(fail_fast=True, max_length=1024)] | MISSING = MISSING
+
+
+MAX_CHECKPOINTS = 1000
+
+Limit = Annotated[int, Field(ge=1, le=MAX_CHECKPOINTS), BeforeValidator(whole)]
+
+
+class ListCheckpointsParams(Model):
+    """List checkpoints, the newest first. ``before``: only those older than this one."""
+
+    namespace: Namespace = []
+    limit: Limit = 10
+    before: Id | MISSING = MISSING
+
+
+class StateForkParams(Model):
+    """Start a run at a checkpoint: with ``input``, or, without, with what was to happen there."""
+
+    checkpoint_id: Id
+    input: Any = MISSING
+    config: dict[str, Any] | MISSING = MISSING
 
 
 class ClientAnnounceParams(Model):
@@ -148,9 +230,14 @@ COMMANDS: dict[str, type[Model]] = {
     "run.start": RunStartParams,
     "run.cancel": RunCancelParams,
     "input.respond": InputRespondParams,
+    "input.inject": InputInjectParams,
     "subscription.subscribe": SubscribeParams,
     "subscription.unsubscribe": UnsubscribeParams,
+    "subscription.reconnect": ReconnectParams,
+    "agent.getTree": AgentGetTreeParams,
     "state.get": StateGetParams,
+    "state.listCheckpoints": ListCheckpointsParams,
+    "state.fork": StateForkParams,
     "client.announce": ClientAnnounceParams,
     "call.claim": CallClaimParams,
     "call.release": CallReleaseParams,

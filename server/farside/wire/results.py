@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pydantic import MISSING
 
-from farside.wire.nouns import Call, ErrorBody, Id, Interrupt, Model, ToolResult
+from farside.wire.nouns import Call, ErrorBody, Id, Interrupt, Model, Namespace, ToolResult
+
+AgentStatus = Literal["started", "running", "completed", "failed", "interrupted"]
 
 
 class EmptyResult(Model):
@@ -26,8 +28,56 @@ class SubscribeResult(Model):
     interrupts: list[Interrupt] | MISSING = MISSING
 
 
-class CheckpointRef(Model):
+class AgentStatusEntry(Model):
+    """A graph within the agent, by where it is, and how it stands."""
+
+    namespace: Namespace
+    status: AgentStatus
+
+
+class ReconnectResult(Model):
+    """``restored`` is always false: subscribe anew, with ``since``. ``missed_events``: how many came after
+    ``last_event_id``, where that was one of the thread's."""
+
+    restored: bool
+    missed_events: int | MISSING = MISSING
+    current_namespaces: list[AgentStatusEntry]
+
+
+class AgentTreeNode(AgentStatusEntry):
+    """A graph that a run has entered, and the graphs within it."""
+
+    graph_name: str
+    children: list[AgentTreeNode] | MISSING = MISSING
+
+
+class AgentGetTreeResult(Model):
+    tree: AgentTreeNode
+
+
+class CheckpointSummary(Model):
+    """A checkpoint. ``timestamp`` is ISO 8601; ``step`` counts the supersteps, -1 for a thread's first input."""
+
     id: str
+    timestamp: str
+    step: int
+    metadata: dict[str, Any] | MISSING = MISSING
+
+
+class ListCheckpointsResult(Model):
+    checkpoints: list[CheckpointSummary]
+
+
+class StateForkResult(Model):
+    run_id: Id
+    thread_id: str
+
+
+class CheckpointRef(Model):
+    """``ns``: the namespace, its segments joined by ``|``; absent for the root's."""
+
+    id: str
+    ns: str | MISSING = MISSING
 
 
 class RunState(Model):
@@ -108,9 +158,14 @@ RESULTS: dict[str, type[Model]] = {
     "run.start": RunStartResult,
     "run.cancel": EmptyResult,
     "input.respond": EmptyResult,
+    "input.inject": EmptyResult,
     "subscription.subscribe": SubscribeResult,
     "subscription.unsubscribe": EmptyResult,
+    "subscription.reconnect": ReconnectResult,
+    "agent.getTree": AgentGetTreeResult,
     "state.get": StateGetResult,
+    "state.listCheckpoints": ListCheckpointsResult,
+    "state.fork": StateForkResult,
     "client.announce": ClientAnnounceResult,
     "call.claim": CallClaimResult,
     "call.release": EmptyResult,
