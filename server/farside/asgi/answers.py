@@ -10,7 +10,11 @@ from farside.errors import FarsideError
 from farside.wire.codec import JSON
 from farside.wire.values import OUTGOING_LIMITS
 
-_STATUS = {"not_found": 404, "no_such_run": 404, "thread_exists": 409, "unavailable": 503}
+_STATUS = {
+    **dict.fromkeys(("not_found", "no_such_run", "no_such_checkpoint", "no_such_namespace"), 404),
+    "thread_exists": 409,
+    "unavailable": 503,
+}
 
 
 def answer(body: Any, status: int = 200) -> Response:

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from farside.asgi import threads
+from farside.asgi import states, threads
 from farside.asgi.answers import answer, refusal
 from farside.asgi.bodies import body_of, client_of
 from farside.asgi.names import thread_id
@@ -53,7 +53,11 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
         Route("/threads/{thread_id}", served(threads.read)),
         Route("/threads/{thread_id}", served(threads.change), methods=["PATCH"]),
         Route("/threads/{thread_id}", served(threads.delete), methods=["DELETE"]),
-        Route("/threads/{thread_id}/state", served(_state)),
+        Route("/threads/{thread_id}/state", served(states.state)),
+        Route("/threads/{thread_id}/state/checkpoint", served(states.state_at), methods=["POST"]),
+        Route("/threads/{thread_id}/state/{checkpoint_id}", served(states.state_at)),
+        Route("/threads/{thread_id}/history", served(states.history), methods=["POST"]),
+        Route("/assistants/{assistant_id}/graph", served(states.graph)),
         Route("/threads/{thread_id}/runs/{run_id}/cancel", served(_cancel), methods=["POST"]),
         Route("/threads/{thread_id}/commands", served(_command), methods=["POST"]),
         Route("/threads/{thread_id}/stream/events", served(EventStream.open), methods=["POST"]),
@@ -64,18 +68,6 @@ def routes(engine: EngineSource) -> list[BaseRoute]:
 
 async def _ok(engine: Engine, request: Request) -> Response:
     return answer({"ok": True})
-
-
-async def _state(engine: Engine, request: Request) -> Response:
-    """The thread as a hook wants it when it is mounted.
-
-    There is no ``tasks``: a hook would execute the interrupts in it in every tab, and not those that come later.
-    """
-    found = await engine.state(thread_id(request.path_params["thread_id"]))
-    body = {"values": found.state.values, "next": list(found.state.next)}
-    if found.state.checkpoint_id is not None:
-        body["checkpoint"] = {"checkpoint_id": found.state.checkpoint_id}
-    return answer(body)
 
 
 async def _cancel(engine: Engine, request: Request) -> Response:
@@ -94,6 +86,6 @@ async def _command(engine: Engine, request: Request) -> Response:
 async def _nothing_here(request: Request) -> Response:
     message = (
         f"expected a path that farside serves, got {request.method} {request.url.path}; there are runs by the commands "
-        "of a thread's stream only, and agents by their names: no /runs/stream, /runs/wait, /assistants, /crons"
+        "of a thread's stream only, and agents by their names: no /runs/stream, /runs/wait, /crons"
     )
     return refusal(FarsideError("not_found", message))

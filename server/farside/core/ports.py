@@ -430,8 +430,9 @@ class AgentGraph(Protocol):
         """The checkpoint with which a run began, None when it has stored none."""
         ...
 
-    def check(self, directive: Directive) -> None:
-        """Raises FarsideError ``invalid_argument``: the graph has no such node or key."""
+    async def check(self, thread_id: str, directive: Directive) -> None:
+        """Raises FarsideError ``invalid_argument``: the graph has no such node or key, or a message would come between
+        an open tool call and its tool message (L6)."""
         ...
 
     def drawing(self, xray: bool | int) -> dict[str, Any]:
@@ -446,8 +447,10 @@ class AgentGraph(Protocol):
 class Runtime(Protocol):
     """Executes an agent. One instance per agent."""
 
-    graph: AgentGraph | None
-    """The agent as a graph; None for one that is none, and keeps no checkpoints."""
+    @property
+    def graph(self) -> AgentGraph | None:
+        """The agent as a graph; None for one that is none, and keeps no checkpoints."""
+        ...
 
     replays: bool
     """True: the leg stays alive across pauses, takes each answer from ``desk.answer`` as soon as it is settled, and

@@ -9,7 +9,7 @@ from farside.core.calls import Action, Release, Settle
 from farside.core.model import Call
 from farside.core.plain import first_name
 from farside.core.routing import Presence, choose
-from farside.engine import plain
+from farside.engine import directives, plain
 from farside.engine.thread import LiveThread
 from farside.errors import FarsideError
 from farside.wire.messages import Failure, InputRespondParams
@@ -35,7 +35,7 @@ class Answers:
                 next client.
 
         Raises:
-            FarsideError: ``no_such_interrupt``, ``call_settled``, ``invalid_argument``.
+            FarsideError: ``no_such_interrupt``, ``call_settled``, ``invalid_argument``, ``not_supported``.
         """
         async with self._engine.threads.locked(thread_id) as live:
             changes: list[tuple[Call, Action]] = []
@@ -51,7 +51,10 @@ class Answers:
                     changes.append((call, answer))
                 if not isinstance(answer, Settle):
                     passed_over = call.run_id
-            after = await live.apply(changes, self._engine.clock.now())
+            settled = [call.interrupt_id for call, action in changes if isinstance(action, Settle)]
+            beside = await directives.writes_of(self._engine, live, params, settled[0]) if settled else []
+            after = await live.apply(changes, self._engine.clock.now(), writes=beside)
+            directives.remember(live, beside)
             self._engine.ledger.ended(live, [call for call in after if call.ended])
             if passed_over is not None:
                 live.tell_plain(passed_over)

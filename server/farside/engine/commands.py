@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from farside.core.ports import AgentState
 from farside.engine.engine import Engine
 from farside.errors import FarsideError
 from farside.wire import messages as wire
@@ -14,6 +15,11 @@ from farside.wire.messages import MISSING
 logger = logging.getLogger("farside.connection")
 
 _T = TypeVar("_T")
+
+_NOT_INJECTED = (
+    "a message cannot be put into a run that is under way: it would come between a tool call and its result; "
+    "send run.start, with multitask_strategy 'enqueue' to have it heard after the run, or 'interrupt' for at once"
+)
 
 Outcome = tuple[dict[str, Any], int]
 """A command's result, and the seq that it takes account of."""
@@ -54,8 +60,21 @@ async def carry_out(engine: Engine, thread_id: str, params: wire.Model, client_i
             await engine.runs.cancel(thread_id, optional(params.run_id))
         case wire.InputRespondParams():
             await engine.answers.respond(thread_id, params, client_id, is_plain=plain)
+        case wire.InputInjectParams():
+            raise FarsideError("not_supported", _NOT_INJECTED)
         case wire.StateGetParams():
             return await _state(engine, thread_id, params, plain=plain)
+        case wire.ListCheckpointsParams():
+            found = await engine.histories.checkpoints(
+                thread_id, params.namespace, params.limit, optional(params.before)
+            )
+            result = {"checkpoints": [_summary(state) for state in found]}
+        case wire.StateForkParams():
+            result = {"run_id": await engine.runs.fork(thread_id, params, client_id), "thread_id": thread_id}
+        case wire.AgentGetTreeParams():
+            result = {"tree": await engine.histories.tree(thread_id, optional(params.run_id))}
+        case wire.ReconnectParams():
+            result = await engine.histories.missed(thread_id, params.run_id, optional(params.last_event_id))
         case _:
             raise FarsideError("not_supported", "this command needs a WebSocket; connect with one")
     return result, await engine.seq(thread_id)
@@ -66,16 +85,27 @@ def optional(value: Any) -> Any:
     return None if value is MISSING else value
 
 
+def _summary(state: AgentState) -> dict[str, Any]:
+    """A checkpoint as ``state.listCheckpoints`` lists it."""
+    summary: dict[str, Any] = {
+        "id": state.checkpoint_id,
+        "timestamp": state.created_at or "",
+        "step": state.metadata.get("step", -1),
+        "metadata": dict(state.metadata),
+    }
+    return summary
+
+
 async def _state(engine: Engine, thread_id: str, params: wire.StateGetParams, *, plain: bool) -> Outcome:
-    if params.namespace:
-        raise FarsideError("not_supported", f"expected the root namespace [], got {params.namespace}; ask for that")
-    found = await engine.state(thread_id)
+    found = await engine.state(thread_id, params.namespace)
     values = found.state.values
     if params.keys is not MISSING:
         values = {key: value for key, value in values.items() if key in params.keys}
     result: dict[str, Any] = {"values": values}
     if found.state.checkpoint_id is not None:
         result["checkpoint"] = {"id": found.state.checkpoint_id}
+        if params.namespace:
+            result["checkpoint"]["ns"] = "|".join(params.namespace)
     if not plain:
         result["calls"] = [call.snapshot() for call in found.calls if call.kind == "tool"]
         result["queued"] = [{"run_id": run.id, "assistant_id": run.agent, "input": run.input} for run in found.queued]

@@ -12,13 +12,15 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from farside.core.model import Call, Event, Run
+from farside.core.model import Call, Event, Run, Thread
 from farside.core.ports import AgentState, Bus, Clock, Lease, Listener, Runtime, Store
 from farside.core.session import Snapshot
 from farside.engine.answers import Answers
 from farside.engine.attendance import Attendance
 from farside.engine.chores import Chores
 from farside.engine.directory import Directory, unknown
+from farside.engine.forks import graph_of
+from farside.engine.histories import Histories
 from farside.engine.leases import Leases
 from farside.engine.ledger import Ledger
 from farside.engine.legs import Legs
@@ -83,6 +85,7 @@ class Engine:
         self.ledger = Ledger(self)
         self.answers = Answers(self)
         self.attendance = Attendance(self)
+        self.histories = Histories(self)
         self.chores = Chores(self)
         self.leases = Leases(store, clock, process_id, is_gone, settings.process_ms, self._recover, self._held)
         self.threads = Threads(store, bus, clock, self.leases, settings, self.runs.take_up)
@@ -196,8 +199,8 @@ class Engine:
 
     # --- state ---
 
-    async def state(self, thread_id: str) -> ThreadState:
-        """The agent's state, the runs and all calls.
+    async def thread(self, thread_id: str) -> Thread:
+        """The thread as it is stored.
 
         Raises:
             FarsideError: ``not_found``.
@@ -205,11 +208,24 @@ class Engine:
         thread = await self.store.thread(thread_id)
         if thread is None:
             raise unknown(thread_id)
+        return thread
+
+    async def state(self, thread_id: str, namespace: Sequence[str] = ()) -> ThreadState:
+        """The agent's state, or that of a graph within it; the runs and all calls.
+
+        Raises:
+            FarsideError: ``not_found``; ``not_supported`` or ``no_such_namespace`` where there is no such graph.
+        """
+        thread = await self.thread(thread_id)
         # Under the lock: a run that has ended may still be closing its history.
         async with self.threads.locked(thread_id) as live:
             # While a run is under way its agent may have said what it has not stored yet: its events tell.
             seq = live.log.shown if live.active is None else await self.before_run(thread_id)
-            state = await self.agent_state(live, thread.agent)
+            if namespace:
+                graph = graph_of(self.runtime_of(thread_id, thread.agent), thread.agent)
+                state = await graph.at(thread_id, namespace, None)
+            else:
+                state = await self.agent_state(live, thread.agent)
             run = await self.store.latest_run(thread_id)
             return ThreadState(state, run, tuple(live.queue), await self.store.calls(thread_id), seq)
 

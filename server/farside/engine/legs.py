@@ -16,6 +16,8 @@ from farside.core.model import Call, JournalEntry, Run, RunStatus, ThreadUpdate
 from farside.core.ports import Emit, LeaseLost, Leg, Opened, Runtime, StaleWrite
 from farside.core.transcript import ending, text_so_far, unfinished, void
 from farside.engine.desk import RunDesk
+from farside.engine.directives import directives_of
+from farside.engine.forks import checkpoint_of
 from farside.engine.insist import insist
 from farside.engine.log import Draft
 from farside.engine.thread import LiveRun, LiveThread
@@ -86,11 +88,13 @@ class Legs:
         *,
         withdrawn: Sequence[Run] = (),
         replaced_by: str | None = None,
+        keeps_input: bool = True,
     ) -> None:
         """Under the lock: stop the leg, end the run and its calls as cancelled, close the history.
 
         ``withdrawn``: queued runs that end with it, in the same transaction. ``replaced_by``: the run that comes in its
-        place. If that cannot be stored the run goes on as if nobody had asked, and the store's error is raised.
+        place. ``keeps_input``: what the user said stays even if the agent did not come to it. If that cannot be stored
+        the run goes on as if nobody had asked, and the store's error is raised.
         """
         was_moving = active.leg is not None
         await self.stop(live)
@@ -105,7 +109,7 @@ class Legs:
             if was_moving:
                 self._launch(live, active, "recover")
             raise
-        await self._abandon(live, active, reason, said)
+        await self._abandon(live, active, reason, said, keeps_input=keeps_input)
         if replaced_by is None:
             await self._show_state(live, active.run)
 
@@ -169,7 +173,11 @@ class Legs:
         journal = await self._journal(live, run) if replay else {}
         calls = {call.interrupt_id: call for call in await store.calls(live.id, run_id=run.id)} if replay else {}
         # A copy of the input: what the agent does to it must not change what is stored.
-        leg = Leg(kind, live.id, run.id, deepcopy(run.input), run.config, answers)
+        directed = kind == "recover" or active.is_directed
+        directives = await directives_of(store, run) if directed and not runtime.replays else {}
+        leg = Leg(
+            kind, live.id, run.id, deepcopy(run.input), run.config, answers, directives, checkpoint_of(run.config)
+        )
         return leg, RunDesk(live, active, self._engine.bus, self._engine.clock, journal, calls)
 
     async def _recollect(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
@@ -219,14 +227,16 @@ class Legs:
         await self._abandon(live, active, "the run failed", said)
         await self._show_state(live, run)
 
-    async def _abandon(self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str]) -> None:
-        run = active.run
+    async def _abandon(
+        self, live: LiveThread, active: LiveRun, reason: str, said: Mapping[str, str], *, keeps_input: bool = True
+    ) -> None:
+        run, given = active.run, deepcopy(active.run.input) if keeps_input else None
         try:
             answers = await live.log.settled(run.id)
             runtime = self._engine.runtime(run.agent)
             journal = await self._journal(live, run) if runtime.replays else {}
             desk = RunDesk(live, active, self._engine.bus, self._engine.clock, journal, {})
-            await runtime.abandon(live.id, run.id, reason, answers, deepcopy(run.input), said, desk)
+            await runtime.abandon(live.id, run.id, reason, answers, given, said, desk)
         except Exception:
             logger.exception("run %s was given up, but its history could not be closed", run.id)
 
@@ -278,7 +288,7 @@ class Legs:
         live.log.forget_unfinished()
         for answer in active.answers.values():
             answer.cancel()
-        live.active = active.leg = None
+        live.active, active.leg, live.newest = None, None, ended
         root = [(events[0], text) for events, text in broken_off if not events[0].namespace]
         return {start.data["message_id"]: text for start, text in root if text is not None}
 

@@ -21,13 +21,14 @@ class LiveRun:
 
     ``leg`` is the task that drives the runtime, None while the run waits. ``batch`` names the calls of the last pause.
     ``fresh``: this process has driven the run from its start, so that it knows what was answered since. ``counted``:
-    the calls that the meter knows, by interrupt id.
+    the calls that the meter knows, by interrupt id. ``is_directed``: directives have come with answers.
     """
 
     run: Run
     fresh: bool
     meter: Meter
     leg: asyncio.Task[None] | None = None
+    is_directed: bool = False
     counted: set[str] = field(default_factory=set[str])
     batch: dict[str, Call] = field(default_factory=dict[str, Call])
     answers: dict[str, asyncio.Future[ToolResult]] = field(default_factory=dict[str, "asyncio.Future[ToolResult]"])
@@ -42,12 +43,12 @@ class LiveRun:
 class LiveThread:
     """The thread's lock, its log, its unsettled calls, its active run and those that are queued behind it.
 
-    ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``passed``: the clients that
-    declined a call or did not take it in time, by interrupt id. ``untold``: the calls that no plain connection has been
-    told of, as far as this process knows. ``gone``: clients without a connection whose calls have not been taken from
-    them yet, and how long they may take to come back, in milliseconds. ``absences``: pages of the official clients that
-    may come back, the latest last. ``is_lost``: the thread was loaded anew, here or elsewhere; this object is of no use
-    any more.
+    ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``newest``: the run that has
+    ended last. ``passed``: the clients that declined a call or did not take it in time, by interrupt id. ``untold``:
+    the calls that no plain connection has been told of, as far as this process knows. ``gone``: clients without a
+    connection whose calls have not been taken from them yet, and how long they may take to come back, in milliseconds.
+    ``absences``: pages of the official clients that may come back, the latest last. ``is_lost``: the thread was loaded
+    anew, here or elsewhere; this object is of no use any more.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class LiveThread:
         self.is_lost = False
         self.calls: dict[str, Call] = {call.interrupt_id: call for call in unsettled}
         self.active: LiveRun | None = None
+        self.newest: Run | None = None
         self.queue: list[Run] = list(queue)
         self.passed: dict[str, set[str]] = {}
         self.untold: set[str] = set()

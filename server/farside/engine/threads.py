@@ -198,6 +198,7 @@ class Threads:
         run = await self._store.latest_run(thread_id)
         if run is not None and run.status == "running":
             live.active = LiveRun(run, fresh=False, meter=self._settings.meter())
+        live.newest = run
         return live
 
     def _after_restart(self, call: Call) -> Call:

@@ -12,6 +12,7 @@ from langgraph.types import PregelTask, StateSnapshot
 from farside.core.ports import AgentState, Directive
 from farside.errors import FarsideError
 from farside.langgraph.graph import Graph, nodes_of, saver_of, state_keys
+from farside.langgraph.history import has_open_calls
 from farside.langgraph.pauses import is_tool_call
 from farside.langgraph.plain import plain
 from farside.langgraph.served import RUN_ID
@@ -76,8 +77,8 @@ class CheckpointedGraph:
             first = saved.checkpoint["id"]
         return first
 
-    def check(self, directive: Directive) -> None:
-        """Raises FarsideError ``invalid_argument``: the graph has no such node or key."""
+    async def check(self, thread_id: str, directive: Directive) -> None:
+        """Raises FarsideError ``invalid_argument``; see :meth:`farside.core.ports.AgentGraph.check`."""
         keys, nodes = state_keys(self._graph), nodes_of(self._graph)
         for key in directive.update:
             if key not in keys:
@@ -86,6 +87,10 @@ class CheckpointedGraph:
             node = target if isinstance(target, str) else str(target["node"])
             if node not in nodes:
                 raise _unknown("goto: expected nodes of the agent's graph", nodes, node)
+        if directive.update:
+            values = cast("Any", (await self.snapshot(thread_id, (), None)).values)
+            for key, update in directive.update.items():
+                _check_order(key, update, cast("dict[str, Any]", values).get(key) if isinstance(values, dict) else None)
 
     def drawing(self, xray: bool | int) -> dict[str, Any]:
         """The graph's ``nodes`` and ``edges``; see :meth:`farside.core.ports.AgentGraph.drawing`."""
@@ -124,7 +129,7 @@ def _task(task: PregelTask) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": task.id,
         "name": task.name,
-        "path": plain(task.path),
+        "path": plain(cast("Any", task).path),
         "interrupts": [
             {"id": pause.id, "value": plain(pause.value)} for pause in task.interrupts if not is_tool_call(pause)
         ],
@@ -160,3 +165,14 @@ def _no_namespace(namespace: Sequence[str]) -> FarsideError:
 
 def _unknown(expected: str, known: Sequence[str], got: str) -> FarsideError:
     return FarsideError("invalid_argument", f"{expected}, one of {', '.join(known)}; got {got[:100]!r}")
+
+
+def _check_order(key: str, update: Any, messages: Any) -> None:
+    if not has_open_calls(messages):
+        return
+    known = {message.id for message in messages}
+    for message in cast("list[Any]", update if isinstance(update, list) else [update]):
+        given: dict[str, Any] = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        if given.get("type") not in ("tool", "remove") and given.get("id") not in known:
+            message = f"update.{key}: expected no further message while tool calls before it have no results"
+            raise FarsideError("invalid_argument", f"{message}; send it with the next run.start")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal, TypeGuard, cast
 
 from langgraph.channels import BinaryOperatorAggregate, LastValue  # pyright: ignore[reportMissingTypeStubs]
@@ -69,7 +69,7 @@ def nodes_of(graph: Graph) -> list[str]:
 
 def state_keys(graph: Graph) -> list[str]:
     """The keys of the graph's state that clients see."""
-    keys = cast("str | Sequence[str]", graph.output_channels)
+    keys = graph.output_channels
     return [keys] if isinstance(keys, str) else list(keys)
 
 

@@ -7,7 +7,9 @@ from typing import Any, cast
 from langchain_core.messages import ToolCall
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.config import get_config
-from langgraph.pregel._io import map_command  # pyright: ignore[reportMissingTypeStubs]
+from langgraph.pregel._io import (  # pyright: ignore[reportMissingTypeStubs]
+    map_command,  # pyright: ignore[reportUnknownVariableType]
+)
 from langgraph.types import Command
 
 _CALL = "__pregel_call"

@@ -66,6 +66,7 @@ from farside.wire.nouns import (
 )
 from farside.wire.params import (
     COMMANDS,
+    MAX_CHECKPOINTS,
     OURS,
     AgentGetTreeParams,
     CallClaimParams,
@@ -114,6 +115,7 @@ from farside.wire.results import (
 __all__ = [
     "COMMANDS",
     "EVENTS",
+    "MAX_CHECKPOINTS",
     "MISSING",
     "OURS",
     "RESULTS",
