@@ -11,6 +11,7 @@ from langgraph.types import Command, Send
 
 from farside.core.model import Call
 from farside.core.ports import Directive
+from farside.langgraph.graph import END
 from farside.langgraph.pauses import resume_value
 from farside.langgraph.private import is_stored
 
@@ -46,7 +47,7 @@ def resume(calls: Iterable[Call], directives: Mapping[str, Directive], saved: Ch
 
 def _command(directives: Sequence[Directive], resume: Mapping[str, Any] | None = None) -> Command[Any]:
     updates = [update for directive in directives for update in directive.update.items()]
-    goto = [_target(target) for directive in directives for target in directive.goto]
+    goto = [_target(target) for directive in directives for target in directive.goto if target != END]
     return Command(resume=resume, update=updates or None, goto=goto)
 
 

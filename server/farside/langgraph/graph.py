@@ -63,8 +63,8 @@ def runnables(graph: Graph) -> Iterator[Any]:
 
 
 def nodes_of(graph: Graph) -> list[str]:
-    """The names of the nodes that a graph can be told to go to."""
-    return [name for name in graph.nodes if name != START]
+    """The names of the nodes that a graph can be told to go to; the end, where nothing happens, is one."""
+    return [*(name for name in graph.nodes if name != START), END]
 
 
 def state_keys(graph: Graph) -> list[str]:
