@@ -41,7 +41,7 @@ async def state_at(engine: Engine, request: Request) -> Response:
 
 
 async def history(engine: Engine, request: Request) -> Response:
-    """The states at the thread's checkpoints, the newest first; none for an agent that keeps none.
+    """The states at the thread's checkpoints, the newest first; none where none are kept.
 
     The body: ``{limit?, before?, metadata?, checkpoint?: {checkpoint_ns?}}``; ``before`` is the id of a checkpoint,
     alone or where a checkpoint or a config has it.
@@ -56,7 +56,7 @@ async def history(engine: Engine, request: Request) -> Response:
     try:
         found = await engine.histories.checkpoints(thread, namespace, limit, before, metadata or None)
     except FarsideError as error:
-        if error.code != "not_supported":
+        if error.code not in ("not_supported", "no_such_namespace"):
             raise
     return answer([_shape(thread, each) for each in found])
 

@@ -35,11 +35,7 @@ class CheckpointedGraph:
 
     async def snapshot(self, thread_id: str, namespace: Sequence[str], checkpoint_id: str | None) -> StateSnapshot:
         """As :meth:`at`, in LangGraph's own form."""
-        config = _config(thread_id, namespace, checkpoint_id)
-        try:
-            snapshot = await self._graph.aget_state(config)
-        except ValueError:  # LangGraph: there is no such subgraph
-            raise _no_namespace(namespace) from None
+        snapshot = await self._graph.aget_state(_config(thread_id, namespace, checkpoint_id))
         if snapshot.metadata is None and checkpoint_id is not None:
             message = f"expected a checkpoint of thread {thread_id}, got {checkpoint_id!r}"
             raise FarsideError("no_such_checkpoint", f"{message}; state.listCheckpoints lists them")
@@ -62,12 +58,11 @@ class CheckpointedGraph:
         snapshots = self._graph.aget_state_history(
             _config(thread_id, namespace, None), filter=wanted, before=cursor, limit=limit
         )
-        try:
-            async for snapshot in snapshots:
-                found.append(state_of(snapshot, namespace))
-                await asyncio.sleep(0)  # a long history takes a while: others get their turn
-        except ValueError:  # LangGraph: there is no such subgraph
-            raise _no_namespace(namespace) from None
+        async for snapshot in snapshots:
+            found.append(state_of(snapshot, namespace))
+            await asyncio.sleep(0)  # a long history takes a while: others get their turn
+        if namespace and not found and before is None and not metadata:
+            raise _no_namespace(namespace)
         return found
 
     async def start_of(self, thread_id: str, run_id: str) -> str | None:
