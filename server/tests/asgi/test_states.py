@@ -128,7 +128,12 @@ async def test_a_history(open_thread: Any) -> None:
     assert await history(http, metadata={"source": "input"}) == [states[2], states[5]]
     listed = (await page.command("state.listCheckpoints", limit=2, before=ids[0]))["checkpoints"]
     assert listed == [
-        {"id": s["checkpoint_id"], "timestamp": s["created_at"], "step": s["metadata"]["step"], "metadata": s["metadata"]}
+        {
+            "id": s["checkpoint_id"],
+            "timestamp": s["created_at"],
+            "step": s["metadata"]["step"],
+            "metadata": s["metadata"],
+        }
         for s in states[1:3]
     ]
 

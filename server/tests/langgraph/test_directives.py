@@ -107,7 +107,12 @@ async def test_going_elsewhere_too(page: Any, goto: Any, expected: list[str]) ->
 async def test_a_config_and_metadata(page: Any) -> None:
     config = {"configurable": {"mood": "glad", "checkpoint_id": "nowhere"}}
     await page.command(
-        "input.respond", interrupt_id=page.asked, response="yes", goto="configured", config=config, metadata={"by": "me"}
+        "input.respond",
+        interrupt_id=page.asked,
+        response="yes",
+        goto="configured",
+        config=config,
+        metadata={"by": "me"},
     )
     await page.ended(page.run_id)
 
@@ -119,7 +124,10 @@ async def test_a_config_and_metadata(page: Any) -> None:
 
 @pytest.mark.parametrize(
     ("beside", "expected"),
-    [({"update": {"nothing": 1}}, "one of messages, notes"), ({"goto": ["extra", "nowhere"]}, "ask, extra, configured")],
+    [
+        ({"update": {"nothing": 1}}, "one of messages, notes"),
+        ({"goto": ["extra", "nowhere"]}, "ask, extra, configured"),
+    ],
 )
 async def test_what_the_graph_does_not_have(page: Any, beside: Any, expected: str) -> None:
     with pytest.raises(FarsideError, match=expected) as caught:

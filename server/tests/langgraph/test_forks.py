@@ -222,7 +222,9 @@ async def test_a_checkpoint_that_is_none(make_app: Any, open_page: Any) -> None:
 @pytest.mark.parametrize("other", ["first", "later"])
 async def test_taking_a_run_back(make_app: Any, open_page: Any, other: str) -> None:
     """The strategy ``rollback``: the run, and what its user had said, is as if it had not been."""
-    model = Whole(script=lambda messages: calling(call("where")) if messages[-1].content == "ask" else AIMessage("fine"))
+    model = Whole(
+        script=lambda messages: calling(call("where")) if messages[-1].content == "ask" else AIMessage("fine")
+    )
     page = await open_page(make_app(create_agent(model, [WHERE])))
     if other == "later":
         await page.ask("one")
