@@ -19,7 +19,7 @@ async def refused(page: Any, method: str, **params: Any) -> str:
 async def test_nothing_is_put_into_a_run(make_app: Any, open_page: Any) -> None:
     page = await open_page(make_app(guide))
     await page.submit("Where am I?")
-    with pytest.raises(FarsideError, match="send run.start, with multitask_strategy") as caught:
+    with pytest.raises(FarsideError, match="with multitask_strategy") as caught:
         await page.command("input.inject", namespace=[], message={"role": "user", "content": "Hurry"})
     assert caught.value.code == "not_supported"
 

@@ -1,4 +1,4 @@
-"""``input.respond`` with ``update``, ``goto``, ``config`` and ``metadata``: what comes with an answer beside its value."""
+"""What comes with an answer beside its value: ``update``, ``goto``, ``config`` and ``metadata`` of ``input.respond``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_going_elsewhere_too(page: Any, goto: Any, expected: list[str]) ->
     assert sorted(await notes(page)) == sorted(["yes", *expected])
 
 
-async def test_a_config_and_metadata(page: Any) -> None:
+async def test_a_config_and_metadata(page: Any, store: Any) -> None:
     config = {"configurable": {"mood": "glad", "checkpoint_id": "nowhere"}}
     await page.command(
         "input.respond",
@@ -120,6 +120,7 @@ async def test_a_config_and_metadata(page: Any) -> None:
     newest = (await page.command("state.listCheckpoints", limit=1))["checkpoints"][0]
     assert newest["metadata"]["by"] == "me"
     assert newest["metadata"]["run_id"] == page.run_id
+    assert (await store.run("thread-1", page.run_id)).config["configurable"] == {"mood": "glad"}, "it began elsewhere"
 
 
 @pytest.mark.parametrize(

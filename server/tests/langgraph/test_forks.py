@@ -69,7 +69,7 @@ async def test_editing_a_message(make_app: Any, open_page: Any) -> None:
     page = await open_page(make_app(create_agent(model)))
     await page.ask("one")
     await page.ask("two")
-    second = [each["id"] for each in await checkpoints(page) if each["metadata"]["source"] == "input"][0]
+    second = next(each["id"] for each in await checkpoints(page) if each["metadata"]["source"] == "input")
 
     await page.command("subscription.subscribe", channels=["values"])
     await page.ended(await begin(page, second, human("edited", "message-2")))
@@ -114,7 +114,7 @@ async def test_a_fork_is_the_thread_from_now_on(make_app: Any, open_page: Any, s
     page = await open_page(app, tools={"where": lambda: len(page.executions)})
     assert await page.ask("Where am I?") == "done: 1"
     before = await checkpoints(page)
-    calling_it = [each["id"] for each in before if each["step"] == 1][0]
+    calling_it = next(each["id"] for each in before if each["step"] == 1)
 
     await page.ended(await begin(page, calling_it))
 
