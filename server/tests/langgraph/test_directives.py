@@ -1,4 +1,4 @@
-"""What comes with an answer beside its value: ``update``, ``goto``, ``config`` and ``metadata`` of ``input.respond``."""
+"""What comes with an answer beside its value: `update`, `goto`, `config` and `metadata` of `input.respond`."""
 
 from __future__ import annotations
 
@@ -192,6 +192,29 @@ async def test_a_server_that_dies_before_it_resumes(
 
     assert await notes(back) == ["pushed", "yes", "extra"]
     assert (await back.command("state.listCheckpoints"))["checkpoints"][0]["metadata"]["by"] == "me"
+
+
+async def test_several_commands_for_one_batch(make_app: Any, open_page: Any, saver: Any) -> None:
+    def ask(state: State) -> Any:
+        return {"notes": [interrupt({"question": 0})]}
+
+    def ask_too(state: State) -> Any:
+        return {"notes": [interrupt({"question": 1})]}
+
+    graph = StateGraph(State)
+    for node in (ask, ask_too):
+        graph.add_node(node.__name__, node)
+        graph.add_edge(START, node.__name__)
+    page = await open_page(make_app(graph.compile(checkpointer=saver)))
+    run_id = await start(page)
+    for number in (1, 0):
+        asked = await question(page, number)
+        update = {"notes": [f"pushed {number}"]}
+        await page.command("input.respond", interrupt_id=asked, response=f"answer {number}", update=update)
+    await page.ended(run_id)
+
+    assert sorted((await notes(page))[:2]) == ["pushed 0", "pushed 1"]
+    assert (await notes(page))[2:] == ["answer 0", "answer 1"]
 
 
 @pytest.mark.parametrize("questions", [1, 2])
