@@ -123,7 +123,7 @@ class LangGraphRuntime:
             yield entry
         if not isinstance(entry, Entry):
             return
-        if entry.checkpoint_id is not None:
+        if is_fork := entry.checkpoint_id is not None:
             entry, forked = await self._forked(leg.thread_id, entry, desk)
             yield forked
         elif leg.kind == "start" and (repaired := await self._tidied(leg.thread_id, desk)):
@@ -143,6 +143,11 @@ class LangGraphRuntime:
                     values = params["data"]
                 for emit in events.emits(event):
                     yield emit
+                    if is_fork and emit.method == "values" and not emit.namespace:
+                        # Once more, without a checkpoint before it: an official client takes a state whose step is
+                        # lower than one that it knows for an old one, and keeps the messages that it lacks.
+                        is_fork = False
+                        yield emit
         finally:
             await stream.abort()
         calls = tuple(new_call(pause, self.tool) for pause in pauses.values())

@@ -78,6 +78,7 @@ async def test_editing_a_message(make_app: Any, open_page: Any) -> None:
     assert [[m["content"] for m in messages] for messages in shown(page)] == [
         ["one", "1: one"],
         ["one", "1: one", "edited"],
+        ["one", "1: one", "edited"],
         ["one", "1: one", "edited", "3: edited"],
     ]
 
