@@ -21,10 +21,11 @@ from farside.wire.messages import MAX_CHECKPOINTS
 async def state(engine: Engine, request: Request) -> Response:
     """The thread as a hook wants it when it is mounted.
 
-    While something is pending there is no ``tasks``: a hook would take the interrupts in it for its own, and execute
-    them in every tab.
+    There is no ``tasks``: a hook would execute the interrupts in it in every tab, and not those that come later.
     """
-    return answer(await _now(engine, _thread(request), ()))
+    now = await _now(engine, _thread(request), ())
+    now.pop("tasks", None)
+    return answer(now)
 
 
 async def state_at(engine: Engine, request: Request) -> Response:

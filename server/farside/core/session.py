@@ -53,8 +53,8 @@ WATCHER = frozenset({"lifecycle", "input"})
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open, and the agent's state for
-    one that follows ``values`` and was not there when they were made."""
+    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open, and for one that was not
+    there when the ``values`` were made the agent's state."""
 
     seq: int
     events: Sequence[Event]

@@ -82,7 +82,8 @@ async def test_the_state_of_a_thread_at_rest(open_thread: Any) -> None:
     state = await get(http, f"{THREAD}/state")
 
     assert [message["content"] for message in state["values"]["messages"]] == ["hi", "done: hi"]
-    assert (state["next"], state["tasks"]) == ([], [])
+    assert state["next"] == []
+    assert "tasks" not in state
     assert {key: state["metadata"][key] for key in ("source", "step", "run_id")} == {
         "source": "loop",
         "step": 1,
@@ -190,7 +191,7 @@ async def test_an_agent_without_checkpoints(open_thread: Any) -> None:
     page, http = await open_thread(echo)
     await page.ended(page.run_id)
     state = await get(http, f"{THREAD}/state")
-    assert (state["checkpoint"], state["parent_checkpoint"], state["next"], state["tasks"]) == (None, None, [], [])
+    assert (state["checkpoint"], state["parent_checkpoint"], state["next"]) == (None, None, [])
     assert await history(http) == []
     assert (await get(http, f"{THREAD}/state/c1", 400))["error"] == "not_supported"
     assert (await get(http, "/assistants/assistant/graph", 404))["error"] == "not_found"
