@@ -17,6 +17,9 @@ each_transport = pytest.mark.parametrize("transport", ["websocket", "sse"])
 each_mode = pytest.mark.parametrize("strict", [False, True], ids=["", "strict"])
 """Without and with React's StrictMode, in which every component is mounted twice."""
 
+OVER = re.compile("hold: (error|finished)")
+"""A call that has failed. The hook shows it as failed until its message comes, and as finished from then on."""
+
 Lines = Sequence[str | re.Pattern[str]]
 
 

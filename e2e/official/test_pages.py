@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Route
 
 from e2e.browser.conftest import Wire
-from e2e.official.conftest import OpenTab, Tab, each_mode, each_transport
+from e2e.official.conftest import OVER, OpenTab, Tab, each_mode, each_transport
 
 AGAIN = ("human: call hold_again first", "ai: hold_again")
 ONCE = ("human: call hold first", "ai: hold")
@@ -238,7 +238,7 @@ def test_the_lost_answer_of_any_other_tool(open_tab: OpenTab) -> None:
     wire.lose_command("input.respond", then=wire.cut)
     tab.finish("first", "lost")
     interrupted = (*ONCE, INTERRUPTED, "ai: heard interrupted")
-    tab.shows(messages=interrupted, status=["idle"], tools=["hold: error"])
+    tab.shows(messages=interrupted, status=["idle"], tools=[OVER])
     say_more(tab, *interrupted)
     tab.shows(executions=["hold first"])
 

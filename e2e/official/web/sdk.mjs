@@ -38,11 +38,16 @@ const scenarios = {
     // What is no tool call ends what is streamed.
     for await (const _ of thread.values);
     const [{ interruptId, namespace, payload }] = thread.interrupts;
+    const lives = await thread.subscribe("lifecycle");
     await thread.input.respond({ interrupt_id: interruptId, namespace, response: "yes" });
+    for await (const { params } of lives) if (params.data.event === "completed") break;
     return { thread, payload };
   },
 };
 
 const { thread, ...happened } = await scenarios[scenario]();
-console.log(JSON.stringify({ ...happened, said: (await thread.output).messages.map(textOf) }));
+// What it gives as output ends at the first pause.
+if (scenario !== "interrupt") await thread.output;
+const { values } = await client.threads.getState(thread.threadId);
+console.log(JSON.stringify({ ...happened, said: values.messages.map(textOf) }));
 await thread.close();

@@ -42,17 +42,21 @@ def heard(event: Event) -> Sequence[Event]:
     return () if event.data["event"] == "queued" or "replaced_by" in event.data else (event,)
 
 
-def replayed(events: Sequence[Event]) -> list[Event]:
-    """The events for a replay, in which the deltas of a finished block are missing: its start has all of the text.
+def replayed(events: Sequence[Event], values: Event | None) -> list[Event]:
+    """The events for a replay.
 
-    The official clients do not read a text from the block's end.
+    The deltas of a finished block are missing in it, so its start has all of the text: the official clients do not read
+    a text from the block's end. They read no more ``values`` when a run has ended, so the state comes before that.
     """
     finished = {
         (event.data.get("message_id"), event.data["index"]): event.data["content"]
         for event in events
         if event.method == "messages" and event.data["event"] == "content-block-finish"
     }
-    return [_with_text(event, finished) for event in events]
+    whole = [_with_text(event, finished) for event in events]
+    if values is not None:
+        whole.insert(len(whole) - 1 if whole and ends_run(whole[-1]) else len(whole), values)
+    return whole
 
 
 def _with_text(event: Event, finished: Mapping[tuple[Any, int], dict[str, Any]]) -> Event:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 class Presence:
     """What a client said about itself, and when it last did something.
 
+    ``visible`` is False as well for an event stream that takes calls only if its page has no other.
+
     ``tools``: the permissions that each implemented tool needs, by tool name; None: it did not say (a plain connection,
     which may implement any). ``denied``: the permissions that its browser refuses. ``active``: grows with the order of
     what clients do.

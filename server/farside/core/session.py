@@ -48,13 +48,14 @@ Effect = Send | Deliver | Request
 MAX_SUBSCRIPTIONS = 256
 
 WATCHER = frozenset({"lifecycle", "input"})
-"""The channels of the one event stream, of all that a page of the official clients has open, that hears of calls."""
+"""The channels of the one event stream, of all that a page of the official hooks has open, that hears of calls. The
+official clients without a hook have no such stream: calls are for any that hears of input then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open, and for one that was not
-    there when the ``values`` were made the agent's state."""
+    """What a new subscription starts from: the thread at ``seq``, what to replay, what is open, and the agent's state,
+    for one that was not there when its ``values`` were told."""
 
     seq: int
     events: Sequence[Event]
@@ -68,12 +69,15 @@ class Session:
     Args:
         connection_id: names the connection; a plain one is its own client.
         plain: the connection has no farside subprotocol: it speaks the Agent Streaming Protocol alone.
-        one_of_several: its page has other connections, one for each filter; only that of a :data:`WATCHER` takes calls.
+        one_of_several: its page has other connections, one for each filter; that of a :data:`WATCHER` comes
+            first for calls.
     """
 
     def __init__(self, connection_id: str, *, plain: bool, one_of_several: bool = False) -> None:
         self.plain = plain
         self.one_of_several = one_of_several
+        self.is_alone = False
+        """Its page has had the time to open a stream that watches; if there is none, calls may be for this one."""
         self.last_command_id = 0
         """The largest command id so far: a page of the official clients goes on counting when it has reconnected."""
         self.held_back: list[Event] = []
@@ -144,7 +148,7 @@ class Session:
         """A subscription is there: its reply, the replay, and what happened meanwhile."""
         subscription, held = self._joining.pop(command_id)
         self._subscriptions[subscription.id] = subscription
-        past = [*(() if snapshot.values is None else (snapshot.values,)), *self._replayed(snapshot.events)]
+        past = plain.replayed(snapshot.events, snapshot.values) if self.plain else snapshot.events
         replay = [told for event in past for told in self._heard(event) if subscription.matches(told)]
         result: dict[str, Any] = {"subscription_id": subscription.id, "replayed_events": len(replay)}
         if "calls" in subscription.channels:
@@ -225,7 +229,10 @@ class Session:
             active: when the client last did something, in the order of all clients.
         """
         if self.plain:
-            return Presence(self.client_id, active=active) if self._takes_calls() else None
+            watches = not self.one_of_several or any(each.channels == WATCHER for each in self._subscriptions.values())
+            if not self.wants("input.requested") or not (watches or self.is_alone):
+                return None
+            return Presence(self.client_id, visible=watches, active=active)
         said = self.announced
         if said is None or not self.wants("calls"):
             return None
@@ -238,18 +245,10 @@ class Session:
             active=active,
         )
 
-    def _takes_calls(self) -> bool:
-        if self.one_of_several:
-            return any(each.channels == WATCHER for each in self._subscriptions.values())
-        return self.wants("input.requested")
-
     def wants(self, method: str) -> bool:
         """Whether any subscription, established or on its way, takes events of this method."""
         joining = (subscription for subscription, _ in self._joining.values())
         return any(s.wants(method) for s in (*self._subscriptions.values(), *joining))
-
-    def _replayed(self, events: Sequence[Event]) -> Sequence[Event]:
-        return plain.replayed(events) if self.plain else events
 
     def _heard(self, event: Event) -> Sequence[Event]:
         if not self.plain:

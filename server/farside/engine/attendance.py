@@ -44,9 +44,10 @@ class Attendance:
                 clients.discard(listener.client_id)
             if back is not None:
                 await self._keep(live, back)
-            if live.active is not None and live.active.run.starter == UNKNOWN and listener.plain:
-                # It sent the command before it opened its streams.
-                live.active.run = replace(live.active.run, starter=listener.client_id)
+            active, presence = live.active, listener.presence
+            if active is not None and active.run.starter == UNKNOWN and presence is not None and presence.visible:
+                # It is the one that sent the command: its streams come after that.
+                active.run = replace(active.run, starter=listener.client_id)
             await self._engine.chores.do(live)
 
     async def _keep(self, live: LiveThread, back: Return | Leave) -> None:
@@ -73,12 +74,6 @@ class Attendance:
             lost = absence.may_have_lost(first_command_id)
             back = Leave(absence.client_id, _LATE_MS) if lost else Return(absence.client_id, None)
             await self._keep(live, back)
-
-    def asker(self, thread_id: str) -> str:
-        """Who sends a command that does not say it: the only plain client that listens, else :data:`UNKNOWN`."""
-        there = self._engine.bus.listeners(thread_id)
-        clients = {each.client_id for each in there if each.plain and each.presence is not None}
-        return clients.pop() if len(clients) == 1 else UNKNOWN
 
     def supersede(self, thread_id: str, listener: Listener, clients: AbstractSet[str]) -> None:
         """A client has connected anew, maybe under another id: nothing more is carried out of what its older

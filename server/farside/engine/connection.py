@@ -23,8 +23,9 @@ from farside.wire.values import OUTGOING_LIMITS
 
 logger = logging.getLogger("farside.connection")
 
-HELD_BACK_MS = 150
-"""How long a plain client may take to ask for a run's events before it is told that the run has ended."""
+PATIENCE_MS = 150
+"""How long a plain client may take to ask for the rest: for a run's events, before it is told that the run has ended;
+for a stream that watches, before another one of its page is taken for that."""
 
 _LEAVES = (1000, 1001)
 _PLAIN_GRACE_MS = 3_000
@@ -66,6 +67,7 @@ class Connection:
         self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
         self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
         self._letting_go: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Task[None] | None = None
         self._unlisten = engine.listen(thread_id, self)
         self.is_retired = False
 
@@ -100,7 +102,7 @@ class Connection:
         Args:
             code: the WebSocket close code.
         """
-        for task in (self._watch, self._letting_go):
+        for task in (self._watch, self._letting_go, self._waiting):
             if task is not None:
                 task.cancel()
         self._unlisten()
@@ -187,9 +189,15 @@ class Connection:
 
     async def _let_go(self) -> None:
         clock = self._engine.clock
-        await clock.sleep_until(clock.now() + HELD_BACK_MS)
+        await clock.sleep_until(clock.now() + PATIENCE_MS)
         self._letting_go = None
         self._perform(self._session.let_go())
+
+    async def _wait_for_a_watcher(self) -> None:
+        clock = self._engine.clock
+        await clock.sleep_until(clock.now() + PATIENCE_MS)
+        self._session.is_alone = True
+        await self._take_offers()
 
     async def _carry_out(self, request: Request) -> None:
         try:
@@ -203,6 +211,8 @@ class Connection:
         self._perform(effects)
         if isinstance(request.params, (wire.SubscribeParams, wire.ClientAnnounceParams)) and self.presence is not None:
             await self._take_offers()
+        elif self._session.one_of_several and self._session.wants("input.requested"):
+            self._waiting = asyncio.create_task(self._wait_for_a_watcher())
 
     async def _take_offers(self) -> None:
         """The client can take calls, or others than before: what nobody has may be for it."""

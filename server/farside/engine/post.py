@@ -21,8 +21,7 @@ async def post(engine: Engine, thread_id: str, message: Any, client_id: str) -> 
     effects = session.receive(message)
     for request in effects:
         if isinstance(request, Request):
-            sender = client_id or engine.attendance.asker(thread_id)
-            work = partial(carry_out, engine, thread_id, request.params, sender, plain=True)
+            work = partial(carry_out, engine, thread_id, request.params, client_id, plain=True)
             try:
                 effects = session.succeeded(request.id, *await attempt(engine, request.method, work))
             except FarsideError as error:

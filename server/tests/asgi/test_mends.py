@@ -56,6 +56,7 @@ async def test_what_is_heard_of_one_event_has_several_ids_and_the_same_in_a_repl
     await other.subscribe()
     await other.ended()
     heard = [m for m in (*hook.heard, *other.heard) if m["type"] == "event"]
+    heard = [m for m in heard if m["params"]["data"].get("event") != "content-block-start"]  # whole in a replay
     assert all(m == again for m in heard for again in heard if m["event_id"] == again["event_id"])
     assert {"tools", "lifecycle", "messages"} <= {m["method"] for m in other.heard if m["type"] == "event"}
 

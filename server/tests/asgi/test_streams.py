@@ -116,23 +116,6 @@ async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any, clock: An
                 assert "input.requested" not in methods
 
 
-async def test_the_only_page_that_watches_is_taken_for_the_one_that_asks(open_web: Any, clock: Any) -> None:
-    """Requests do not say whose they are."""
-    _, http = await open_web(guide)
-    web = Web(http)
-    async with web.events(**WATCHER) as watched:
-        await web.submit("Where am I?")
-        async with web.events(**WATCHER) as later:
-            await until(watched, "input.requested")
-            await web.command("run.cancel")
-            async with web.events(**CONTENT) as content:
-                await until(content, "lifecycle", event="interrupted")
-            await clock.somebody_waits(150)
-            clock.advance(150)
-            heard = [event["method"] async for event in _until_the_end(later)]
-    assert "input.requested" not in heard
-
-
 async def test_a_page_that_asks_before_it_watches_is_the_next_one_that_watches(open_web: Any) -> None:
     ready = asyncio.Event()
 
@@ -140,12 +123,30 @@ async def test_a_page_that_asks_before_it_watches_is_the_next_one_that_watches(o
         await ready.wait()
         await guide(turn, value)
 
+    """Also where another page watches already, or begins to later. Requests do not say whose they are."""
     _, http = await open_web(slow)
     web = Web(http)
+    async with web.events(**WATCHER):
+        await web.submit("Where am I?")
+        async with web.events(**WATCHER) as watched, web.events(**WATCHER):
+            ready.set()
+            await until(watched, "input.requested")
+
+
+async def test_without_a_stream_that_watches_a_call_is_for_any_that_hears_of_input(open_web: Any, clock: Any) -> None:
+    """LangGraph's JavaScript client without a hook."""
+    _, http = await open_web(guide)
+    web = Web(http)
     await web.submit("Where am I?")
-    async with web.events(**WATCHER) as watched, web.events(**WATCHER):
-        ready.set()
-        await until(watched, "input.requested")
+    async with web.events(channels=["lifecycle", "input", "values"]) as events:
+        await clock.somebody_waits(150)
+        clock.advance(150)
+        asked = (await until(events, "input.requested"))["params"]["data"]
+        async with web.events(**WATCHER) as watched:
+            await web.command("input.respond", interrupt_id=asked["interrupt_id"], response={"lat": 1})
+            await until(events, "lifecycle", event="completed")
+            await web.submit("And now?")
+            await until(watched, "input.requested")
 
 
 async def test_a_client_that_goes_away_is_noticed_at_once(open_web: Any) -> None:
