@@ -33,7 +33,10 @@ const scenarios = {
   },
 
   async interrupt() {
-    const thread = client.threads.stream("a-thread-of-node", { assistantId: "approval", transport });
+    const thread = client.threads.stream(`a-thread-of-node-over-${transport}`, {
+      assistantId: "approval",
+      transport,
+    });
     await thread.run.start(human("Send it?"));
     // What is no tool call ends what is streamed.
     for await (const _ of thread.values);
