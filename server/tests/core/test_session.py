@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -394,3 +395,47 @@ def test_a_plain_connection_hears_nothing_of_calls_and_of_runs_that_wait(ours: E
     assert seqs(rest) == [2]
     assert plain.deliver(ours) == []
     assert seqs(plain.deliver(event(3, "lifecycle", data={"event": "running"}))) == [3]
+
+
+# --- the end of a run, for plain connections ---
+
+
+COMPLETED = event(3, "lifecycle", data={"event": "completed"})
+
+
+def test_the_end_of_a_run_comes_when_a_plain_page_has_asked_for_what_came_before() -> None:
+    session = subscribed("lifecycle", "input", plain=True)
+    assert session.deliver(COMPLETED) == []
+    subscribe(session, "messages", command_id=2)
+    assert seqs(session.subscribed(2, EMPTY)) == [3]
+    assert session.held_back == []
+
+
+def test_the_end_of_a_run_that_is_replayed_is_held_back_as_well() -> None:
+    session = Session(CONNECTION, plain=True)
+    subscribe(session, "lifecycle", "input")
+    assert seqs(session.subscribed(1, Snapshot(seq=3, events=[COMPLETED], open=[]))) == []
+    assert seqs(session.let_go()) == [3]
+    assert session.let_go() == []
+
+
+def test_the_next_run_does_not_begin_before_the_end_of_the_last_was_told() -> None:
+    session = subscribed("lifecycle", "input", plain=True)
+    session.deliver(COMPLETED)
+    assert seqs(session.deliver(event(4, "lifecycle", data={"event": "running"}))) == [3, 4]
+
+
+def test_the_end_of_an_inner_graph_is_no_end_of_a_run() -> None:
+    session = subscribed("lifecycle", "input", plain=True)
+    inner = replace(COMPLETED, namespace=("search:1",))
+    assert session.deliver(inner) == [Deliver(inner)]
+
+
+def test_a_page_with_our_client_is_told_of_an_end_at_once() -> None:
+    assert seqs(subscribed("lifecycle").deliver(COMPLETED)) == [3]
+
+
+def test_what_is_only_for_plain_connections_is_not_for_ours() -> None:
+    running = replace(event(4, "lifecycle", data={"event": "running"}), for_plain=True)
+    assert subscribed("lifecycle").deliver(running) == []
+    assert seqs(subscribed("lifecycle", "values", plain=True).deliver(running)) == [4]
