@@ -257,6 +257,8 @@ class Session:
 
     def _heard_already(self, event: Event) -> bool:
         """Whether a plain client has heard of the end of this tool call: when the call was answered."""
+        if plain.ends_run(event):
+            self._answered.clear()
         call_id, kind = event.data.get("tool_call_id", ""), event.data.get("event")
         if event.method == "calls" and "result" in event.data:
             self._answered.add(call_id)
