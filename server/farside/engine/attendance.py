@@ -63,7 +63,7 @@ class Attendance:
         What the page holds is its own again, unless it has sent something that did not arrive: if that was its answer
         it never sends it again, so it has a moment for what was only late.
         """
-        if first_command_id <= 1 or not self._engine.threads.is_loaded(thread_id):
+        if not self._engine.threads.is_loaded(thread_id):
             return
         async with self._engine.threads.locked(thread_id) as live:
             absence = who_comes_back(live.absences, first_command_id)

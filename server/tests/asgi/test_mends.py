@@ -200,7 +200,9 @@ async def test_a_tool_that_still_runs_when_its_page_is_back_is_not_asked_for_aga
     asked = [await hook.requested(), await hook.requested()]
     await hook.link.cut()
     await hook.goes_on(await hooks.link())
+    await hook.reply(hook.sent)
     clock.advance(50_000)
+    await hook.reply(await hook.send("state.get", namespace=[]))
     for each in asked:
         await hook.reply(await hook.answer(each, "paid"))
     assert (await hook.ended())["event"] == "completed"
