@@ -37,11 +37,11 @@ def asking(saver: Any, *, questions: int = 1, then: Callable[[], Awaitable[None]
         await then()
         return {"notes": answers}
 
-    def extra(given: Any) -> Any:
-        return {"notes": [f"extra {given['n']}" if "n" in given else "extra"]}
+    def extra(state: Any) -> Any:
+        return {"notes": [f"extra {state['n']}" if "n" in state else "extra"]}
 
     def configured(state: State, config: RunnableConfig) -> Any:
-        return {"notes": [config["configurable"].get("mood")]}
+        return {"notes": [config.get("configurable", {}).get("mood")]}
 
     graph = StateGraph(State)
     graph.add_node("ask", ask)

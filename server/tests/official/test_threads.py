@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,15 +60,25 @@ async def start(client: Any, thread_id: str, agent: str = "assistant", text: str
 
 
 async def settled(client: Any, thread_id: str) -> Any:
-    """The thread, when its newest run has ended or waits for an answer."""
-    watched = {"channels": ["lifecycle", "input"]}
+    """The thread, when its newest run has ended."""
+    ended = ("completed", "failed")
+    await heard(client, thread_id, ["lifecycle", "messages"], lambda e: e["params"]["data"].get("event") in ended)
+    return await client.threads.get(thread_id)
+
+
+async def asked(client: Any, thread_id: str) -> Any:
+    """The thread, when its newest run waits for an answer."""
+    await heard(client, thread_id, ["lifecycle", "input"], lambda e: e["method"] == "input.requested")
+    return await client.threads.get(thread_id)
+
+
+async def heard(client: Any, thread_id: str, channels: list[str], fits: Callable[[Any], bool]) -> None:
+    """Returns when such an event comes."""
+    watched = {"channels": channels}
     async with client.http.client.stream("POST", f"/threads/{thread_id}/stream/events", json=watched) as stream:
         async for line in stream.aiter_lines():
-            event: Any = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {"method": ""}
-            ended = event["method"] == "lifecycle" and event["params"]["data"]["event"] in ("completed", "failed")
-            if ended or event["method"] == "input.requested":
-                break
-    return await client.threads.get(thread_id)
+            if line.startswith("data: ") and fits(json.loads(line.removeprefix("data: "))):
+                return
 
 
 async def found(client: Any, **query: Any) -> list[str]:
@@ -144,7 +155,7 @@ async def test_status(client: Any) -> None:
     await start(client, "calls", "guide")
     await start(client, "asks", "asking")
     await start(client, "fails", "broken")
-    calls, asks = await settled(client, "calls"), await settled(client, "asks")
+    calls, asks = await asked(client, "calls"), await asked(client, "asks")
     fails = await settled(client, "fails")
 
     assert calls["interrupts"] == {}, "who hears of a tool call would execute it"
