@@ -5,10 +5,13 @@ Their rules were observed with `@langchain/react` 1.1.0; e2e/official has the ho
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from farside import Turn
+from farside.testing import MemoryLink
 from server.tests.asgi.hook import CONTENT, Hook
 
 LACKS = {"error": 'Headless tool "locate" is not registered. Available tools: none'}
@@ -253,6 +256,74 @@ async def test_a_page_that_was_loaded_anew_is_not_the_one_before(hooks, clock):
     assert after.events("input.requested") == []
 
 
+# --- a page that comes later
+
+
+async def state_of(hook: Hook) -> list[Any]:
+    """What a new page is told as the state, before all else: the messages' texts, once for each event."""
+    subscribed = await hook.send("subscription.subscribe", channels=CONTENT)
+    await hook.reply(subscribed)
+    last = await hook.send("state.get", namespace=[])
+    await hook.reply(last)
+    methods = [message["method"] for message in hook.heard if message["type"] == "event"]
+    assert methods.index("lifecycle") == methods.count("values"), "the state comes before the replay"
+    return [[message["content"] for message in data["messages"]] for data in hook.events("values")]
+
+
+async def test_a_page_on_a_thread_at_rest_begins_with_its_state(hooks):
+    hook = await hooks()
+    await hook.start("hi", agent="echo")
+    await hook.ended()
+    await hook.reply(await hook.send("state.get", namespace=[]))
+    assert await state_of(await hooks()) == [["hi", "You said hi."]]
+
+
+async def test_a_page_on_a_thread_that_waits_for_a_tool_begins_with_its_state(hooks):
+    hook = await hooks()
+    await hook.start("Where am I?")
+    await hook.requested()
+    assert await state_of(await hooks()) == [["Where am I?"]]
+
+
+async def test_while_the_agent_works_the_events_alone_tell(make_app):
+    """The state is behind them."""
+    go_on = asyncio.Event()
+
+    async def slow(turn: Turn, value: Any) -> None:
+        await turn.say("one")
+        await go_on.wait()
+
+    app = make_app(slow)
+    hook, later = [Hook(await MemoryLink(app, "t", None).open()) for _ in range(2)]
+    await hook.start("hi")
+    await hook.until(lambda m: m.get("params", {}).get("data", {}).get("event") == "message-finish")
+    assert await state_of(later) == []
+    assert later.texts() == ["one"]
+    go_on.set()
+    for each in (hook, later):
+        await each.link.close()
+
+
+async def test_a_page_on_a_thread_that_never_ran_is_told_nothing(hooks):
+    hook = await hooks()
+    await hook.reply(await hook.send("subscription.subscribe", channels=CONTENT))
+    await hook.reply(await hook.send("state.get", namespace=[]))
+    assert [message["type"] for message in hook.heard] == ["success", "error"]
+
+
+async def test_what_has_been_said_is_replayed_from_its_beginning(hooks):
+    """The hook shows what a block starts with and its deltas, of which a replay has none."""
+    hook = await hooks()
+    await hook.start("hi", agent="echo")
+    await hook.ended()
+    later = await hooks()
+    await later.subscribe()
+    await later.ended()
+    starts = [data["content"] for data in later.events("messages") if data["event"] == "content-block-start"]
+    assert starts == [{"type": "text", "text": "You said hi."}]
+    assert "content-block-delta" not in [data["event"] for data in later.events("messages")]
+
+
 # --- a run that ends before a page has asked for its events
 
 
@@ -287,8 +358,6 @@ async def test_a_run_that_waits_for_a_person_is_interrupted_and_goes_on_with_the
     from langchain_core.messages import AIMessage
     from langgraph.graph import START, MessagesState, StateGraph
     from langgraph.types import interrupt
-
-    from farside.testing import MemoryLink
 
     def ask(state: Any) -> Any:
         return {"messages": [AIMessage(f"You chose {interrupt('Tea or coffee?')}.")]}
