@@ -17,6 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import ToolException
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import interrupt
 from pydantic_ai import ModelResponse
 from pydantic_ai.messages import TextPart, ThinkingPart
 
@@ -275,6 +276,18 @@ def failing() -> Any:
     return graph.compile()
 
 
+def question() -> Any:
+    """A graph that asks a person."""
+
+    def ask(state: MessagesState) -> Any:
+        return {"messages": [AIMessage(f"You said {interrupt('Sure?')}.")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", ask)
+    graph.add_edge(START, "ask")
+    return graph.compile()
+
+
 def thinking() -> Any:
     """A Pydantic AI agent that thinks, calls two tools of the page, and speaks."""
 
@@ -306,9 +319,13 @@ AGENTS: dict[str, tuple[Any, set[str]]] = {
 # --- what pages do ---
 
 
-async def start(page: Page, text: str = "hi") -> Any:
+def chat(text: str) -> Any:
     message = {"type": "human", "content": text, "id": text, "additional_kwargs": {}, "response_metadata": {}}
-    return await page.command("run.start", assistant_id="assistant", input={"messages": [message]})
+    return {"messages": [message]}
+
+
+async def start(page: Page, text: str = "hi", **params: Any) -> Any:
+    return await page.command("run.start", assistant_id="assistant", input=chat(text), **params)
 
 
 def is_asked(frame: Any) -> bool:
@@ -389,6 +406,74 @@ async def test_a_message_while_a_call_is_open(open_plain: Any, name: str) -> Non
     assert methods(page) >= {"lifecycle", "input.requested", "tools"}
 
 
+@pytest.mark.parametrize("strategy", ["enqueue", "interrupt", "reject", "rollback"])
+async def test_a_strategy(open_plain: Any, strategy: str) -> None:
+    """What becomes of a run that waits when another message comes."""
+    page = await open_plain(everything())
+    await page.subscribe(WATCHER, CHANNELS)
+    await start(page, "one")
+    asked = [await page.until(is_asked), await page.until(is_asked)]
+    reply = await start(page, "two", multitask_strategy=strategy)
+    await page.command("state.get", namespace=[])
+    if strategy == "enqueue":
+        for each in asked:
+            await answer(page, each)
+    if strategy != "reject":
+        await page.until(is_asked)
+
+    assert reply.get("error") == ("run_interrupted" if strategy == "reject" else None)
+    assert methods(page) >= {"lifecycle", "input.requested", "tools"}
+
+
+async def test_a_question(open_plain: Any) -> None:
+    """The run is interrupted, also to a page that comes then; what comes with the answer is carried out."""
+    page = await open_plain(question())
+    await page.subscribe(WATCHER, CHANNELS)
+    await start(page)
+    asked = await page.until(is_asked)
+    paused = await page.until(is_over)
+    late = await open_plain()
+    await late.subscribe(WATCHER, CHANNELS)
+    await late.until(is_over)
+    await page.command(
+        "input.respond",
+        namespace=[],
+        interrupt_id=asked["params"]["data"]["interrupt_id"],
+        response="yes",
+        update={"messages": [{"type": "human", "content": "pushed"}]},
+    )
+    await page.until(lambda frame: is_over(frame) and frame["params"]["data"]["event"] == "completed")
+
+    assert paused["params"]["data"]["event"] == "interrupted"
+    assert methods(page) >= {"lifecycle", "input.requested", "values"}
+    assert methods(late) >= {"lifecycle", "input.requested", "values"}
+
+
+async def test_commands_that_read_and_fork(open_plain: Any) -> None:
+    page = await open_plain(everything())
+    await page.subscribe(WATCHER, CHANNELS)
+    ended = await run_to_its_end(page)
+    run_id = ended["params"]["data"]["run_id"]
+    listed = (await page.command("state.listCheckpoints", namespace=[], limit=100))["result"]["checkpoints"]
+    tree = (await page.command("agent.getTree", run_id=run_id))["result"]["tree"]
+    within = await page.command("state.get", namespace=tree["children"][0]["namespace"])
+    missed = await page.command(
+        "subscription.reconnect", run_id=run_id, last_event_id=ended["event_id"], subscriptions=["s1"]
+    )
+    forked = await page.command("state.fork", checkpoint_id=listed[-1]["id"], input=chat("other"))
+    await page.until(is_asked)
+    asked_again = await start(page, "again", forkFrom=listed[-1]["id"], config={"configurable": {}})
+    await page.until(is_asked)
+
+    assert methods(page) >= {"lifecycle", "values", "checkpoints"}
+    assert [each["step"] for each in listed] == sorted((each["step"] for each in listed), reverse=True)
+    assert {each["status"] for each in (tree, *tree["children"])} == {"completed"}
+    assert within["result"]["values"]["messages"]
+    assert (missed["result"]["restored"], missed["result"]["missed_events"]) == (False, 0)
+    assert forked["result"]["thread_id"] == "thread-1"
+    assert asked_again["type"] == "success"
+
+
 @pytest.mark.parametrize("name", ["LangGraph", "a function with a tool", "Pydantic AI"])
 async def test_a_page_that_comes_late(open_plain: Any, name: str) -> None:
     """What is replayed."""
@@ -439,6 +524,27 @@ async def test_what_is_refused(open_plain: Any) -> None:
     page = await open_plain(echo)
     codes = [(await page.command(method, **params))["error"] for method, params, _ in COMMANDS]
     assert codes == [code for _, _, code in COMMANDS]
+    methods(page)
+
+
+COMMANDS_OF_A_RUN: list[tuple[str, dict[str, Any], str]] = [
+    ("input.inject", {"namespace": [], "message": {"role": "user", "content": "Hurry"}}, "not_supported"),
+    ("state.get", {"namespace": ["nowhere:1"]}, "no_such_namespace"),
+    ("state.listCheckpoints", {"namespace": ["nowhere:1"]}, "no_such_namespace"),
+    ("state.fork", {"checkpoint_id": "nowhere"}, "no_such_checkpoint"),
+    ("run.start", {"assistant_id": "assistant", "fork_from": "nowhere"}, "no_such_checkpoint"),
+    ("agent.getTree", {"run_id": "nowhere"}, "no_such_run"),
+    ("subscription.reconnect", {"run_id": "nowhere"}, "no_such_run"),
+]
+
+
+async def test_what_is_refused_of_a_run(open_plain: Any) -> None:
+    page = await open_plain(question())
+    await page.subscribe(WATCHER, CHANNELS)
+    await start(page)
+    await page.until(is_asked)
+    codes = [(await page.command(method, **params))["error"] for method, params, _ in COMMANDS_OF_A_RUN]
+    assert codes == [code for _, _, code in COMMANDS_OF_A_RUN]
     methods(page)
 
 
