@@ -259,30 +259,36 @@ async def test_a_page_that_was_loaded_anew_is_not_the_one_before(hooks, clock):
 # --- a page that comes later
 
 
-async def state_of(hook: Hook) -> list[Any]:
-    """What a new page is told as the state, before all else: the messages' texts, once for each event."""
-    subscribed = await hook.send("subscription.subscribe", channels=CONTENT)
-    await hook.reply(subscribed)
-    last = await hook.send("state.get", namespace=[])
-    await hook.reply(last)
-    methods = [message["method"] for message in hook.heard if message["type"] == "event"]
-    assert methods.index("lifecycle") == methods.count("values"), "the state comes before the replay"
+async def told_anew(hook: Hook) -> list[str]:
+    """The methods of the events that a new page is told."""
+    await hook.reply(await hook.send("subscription.subscribe", channels=CONTENT))
+    await hook.reply(await hook.send("state.get", namespace=[]))
+    return [message["method"] for message in hook.heard if message["type"] == "event"]
+
+
+def states(hook: Hook) -> list[list[str]]:
+    """The texts of the messages in each state that a page was told."""
     return [[message["content"] for message in data["messages"]] for data in hook.events("values")]
 
 
-async def test_a_page_on_a_thread_at_rest_begins_with_its_state(hooks):
+async def test_a_page_on_a_thread_at_rest_is_told_its_state_before_the_end(hooks):
+    """A hook reads none after it."""
     hook = await hooks()
     await hook.start("hi", agent="echo")
     await hook.ended()
     await hook.reply(await hook.send("state.get", namespace=[]))
-    assert await state_of(await hooks()) == [["hi", "You said hi."]]
+    later = await hooks()
+    assert (await told_anew(later))[-2:] == ["values", "lifecycle"]
+    assert states(later) == [["hi", "You said hi."]]
 
 
-async def test_a_page_on_a_thread_that_waits_for_a_tool_begins_with_its_state(hooks):
+async def test_a_page_on_a_thread_that_waits_for_a_tool_is_told_its_state(hooks):
     hook = await hooks()
     await hook.start("Where am I?")
     await hook.requested()
-    assert await state_of(await hooks()) == [["Where am I?"]]
+    later = await hooks()
+    assert (await told_anew(later))[-1] == "values"
+    assert states(later) == [["Where am I?"]]
 
 
 async def test_while_the_agent_works_the_events_alone_tell(make_app):
@@ -297,7 +303,7 @@ async def test_while_the_agent_works_the_events_alone_tell(make_app):
     hook, later = [Hook(await MemoryLink(app, "t", None).open()) for _ in range(2)]
     await hook.start("hi")
     await hook.until(lambda m: m.get("params", {}).get("data", {}).get("event") == "message-finish")
-    assert await state_of(later) == []
+    assert "values" not in await told_anew(later)
     assert later.texts() == ["one"]
     go_on.set()
     for each in (hook, later):
@@ -306,9 +312,7 @@ async def test_while_the_agent_works_the_events_alone_tell(make_app):
 
 async def test_a_page_on_a_thread_that_never_ran_is_told_nothing(hooks):
     hook = await hooks()
-    await hook.reply(await hook.send("subscription.subscribe", channels=CONTENT))
-    await hook.reply(await hook.send("state.get", namespace=[]))
-    assert [message["type"] for message in hook.heard] == ["success", "error"]
+    assert await told_anew(hook) == []
 
 
 async def test_what_has_been_said_is_replayed_from_its_beginning(hooks):

@@ -117,13 +117,13 @@ async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any, clock: An
 
 
 async def test_a_page_that_asks_before_it_watches_is_the_next_one_that_watches(open_web: Any) -> None:
+    """Also where another page watches already, or begins to later. Requests do not say whose they are."""
     ready = asyncio.Event()
 
     async def slow(turn: Any, value: Any) -> None:
         await ready.wait()
         await guide(turn, value)
 
-    """Also where another page watches already, or begins to later. Requests do not say whose they are."""
     _, http = await open_web(slow)
     web = Web(http)
     async with web.events(**WATCHER):

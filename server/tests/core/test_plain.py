@@ -128,7 +128,7 @@ CALL = {"type": "tool_call", "id": "c", "name": "ask", "args": {}}
 def test_the_start_of_a_block_that_has_ended_has_all_of_it(start: Any, end: Event, expected: Any) -> None:
     shown = block("content-block-start", start)
     shown.frames["json"] = "the frame of the start as it was"
-    first, last = plain.replayed([shown, end])
+    first, last = plain.replayed([shown, end], None)
     assert first.data == {**shown.data, "content": expected}
     assert (first.event_id, first.frames) == (shown.event_id, {})
     assert last is end
@@ -148,7 +148,7 @@ def test_the_start_of_a_block_that_has_ended_has_all_of_it(start: Any, end: Even
 )
 def test_any_other_start_is_as_it_was(start: Any, ends: list[Event]) -> None:
     shown = block("content-block-start", start)
-    assert plain.replayed([shown, *ends])[0].data == shown.data
+    assert plain.replayed([shown, *ends], None)[0].data == shown.data
 
 
 def test_all_else_of_a_replay_is_as_it_was() -> None:
@@ -158,7 +158,24 @@ def test_all_else_of_a_replay_is_as_it_was() -> None:
         finish(text("a")),
         lifecycle("completed"),
     ]
-    assert all(shown is told for shown, told in zip(plain.replayed(events), events, strict=True))
+    assert all(shown is told for shown, told in zip(plain.replayed(events, None), events, strict=True))
+
+
+VALUES = event(3, "values", data={"messages": []})
+
+
+@pytest.mark.parametrize(
+    ("events", "place"),
+    [
+        ([lifecycle("running"), lifecycle("completed")], 1),
+        ([lifecycle("running"), lifecycle("completed", "inner:1")], 2),
+        ([lifecycle("running"), lifecycle("completed"), lifecycle("running")], 3),
+        ([lifecycle("running"), event(2)], 2),
+        ([], 0),
+    ],
+)
+def test_the_state_comes_before_the_end_of_the_run(events: list[Event], place: int) -> None:
+    assert plain.replayed(events, VALUES) == [*events[:place], VALUES, *events[place:]]
 
 
 # --- runs ---
