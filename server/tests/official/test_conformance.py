@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
+from starlette.routing import Route, WebSocketRoute
 
+from farside.asgi.routes import routes
+from farside.engine import Engine
 from farside.errors import CODES
 from farside.wire.messages import COMMANDS
 from server.tests.official.published import DATA, OUR_CODES, PUBLISHED, RESULTS, InputAnsweredData
@@ -17,7 +20,7 @@ from server.tests.official.published import DATA, OUR_CODES, PUBLISHED, RESULTS,
 ROOT = Path(__file__).parents[3]
 TESTS = ROOT / "server" / "tests"
 PAGE = (ROOT / "protocol" / "conformance.md").read_text()
-SUPPORTED = {"yes", "in part", "not yet", "no"}
+SUPPORTED = {"yes", "in part", "no"}
 
 Row = dict[str, str]
 
@@ -107,7 +110,13 @@ EXPECTED["event"]["message-finish"] |= fields(PUBLISHED.OutputTokenDetails)
 def names_in(file: Path) -> set[str]:
     """The names of the tests in a file."""
     body = ast.parse(file.read_text()).body
-    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    functions = [node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {name for name in functions if name.startswith("test_")}
+
+
+def file(named: str) -> Path:
+    """A file of tests as the page names it."""
+    return (ROOT if named.startswith("e2e/") else TESTS) / named
 
 
 def test_the_types_were_read() -> None:
@@ -150,15 +159,38 @@ def test_what_is_supported_has_a_test_that_exists(table: str, name: str) -> None
     assert row["supported"] in SUPPORTED
     named = re.findall(r"`(\S+)::(\S+)`", row["tests"])
     assert row["tests"] == ", ".join(f"`{path}::{test}`" for path, test in named)
-    assert bool(named) or row["supported"] in ("no", "not yet"), "what is supported has a test"
-    assert [each for each in named if each[1] not in names_in(TESTS / each[0])] == []
+    assert bool(named) or row["supported"] == "no", "what is supported has a test"
+    assert [each for each in named if each[1] not in names_in(file(each[0]))] == []
 
 
 def test_commands_are_as_the_page_says() -> None:
-    """What is not there is not called supported, and what is there is not called yet to come."""
-    rows = {name: row["supported"] for name, row in TABLES["command"].items()}
-    assert {rows[name] for name in rows.keys() - COMMANDS.keys()} <= {"not yet", "no"}
-    assert "not yet" not in {rows[name] for name in rows.keys() & COMMANDS.keys()}
+    """All are known; only one has no meaning here."""
+    assert TABLES["command"].keys() <= COMMANDS.keys()
+    assert [name for name, row in TABLES["command"].items() if row["supported"] == "no"] == ["input.inject"]
+
+
+def test_endpoints_are_as_the_page_says() -> None:
+    """Each that is served has its row, and each row that is supported is served."""
+    served = {
+        f"{method} {route.path}"
+        for route in routes(_no_engine)
+        if isinstance(route, (Route, WebSocketRoute)) and "{path" not in route.path
+        for method in (route.methods or () if isinstance(route, Route) else ("GET",))
+        if method != "HEAD"
+    }
+    rows = TABLES["endpoint"]
+    assert {name for name, row in rows.items() if row["supported"] != "no"} == served
+
+
+async def _no_engine() -> Engine:
+    raise AssertionError("nothing is asked for")
+
+
+def test_each_mend_that_is_tested_is_on_the_page() -> None:
+    named = {
+        test for row in TABLES["mend"].values() for test in re.findall(r"`asgi/test_mends\.py::(\S+)`", row["tests"])
+    }
+    assert named == names_in(TESTS / "asgi" / "test_mends.py")
 
 
 def test_codes_are_as_the_page_says() -> None:
