@@ -32,11 +32,12 @@ def test_the_variable_is_read(variable: str) -> None:
     assert any(re.search(rf"\b{variable}\b", path.read_text()) for path in readers)
 
 
-def test_farside_serve_takes_what_is_written() -> None:
-    (written,) = re.findall(r"`farside (serve [^`]+)`", README)
+@pytest.mark.parametrize("command", ["dev", "serve"])
+def test_farside_takes_what_is_written(command: str) -> None:
+    (written,) = re.findall(rf"`farside ({command} [^`]+)`", README)
     farside = Path(sys.executable).with_name("farside")
     options = [word for word in written.split() if word.startswith("--")]
-    usage = subprocess.run([farside, "serve", "--help"], text=True, capture_output=True, check=True).stdout
+    usage = subprocess.run([farside, command, "--help"], text=True, capture_output=True, check=True).stdout
     assert options == [option for option in options if option in usage]
 
 

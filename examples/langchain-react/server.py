@@ -49,10 +49,6 @@ class Script(BaseChatModel):
 
 
 agent = create_agent(Script(), [get_location])  # with a real model: create_agent("openai:gpt-5", [get_location])
-farside = Farside(
-    {"assistant": agent},
-    store="sqlite:///langchain-react.db",
-    allowed_origins=["http://localhost:5173"],  # where `npm run dev` serves the page
-)
+farside = Farside({"assistant": agent}, store="sqlite:///langchain-react.db")
 page = StaticFiles(directory=Path(__file__).parent / "web/dist", html=True, check_dir=False)
 app = Starlette(routes=[Mount("/farside", farside), Mount("/", page)], lifespan=farside.lifespan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import sys
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
+DEVELOPMENT = "FARSIDE_DEV"
+"""The variable that ``farside dev`` sets to 1: pages that this machine serves may use the HTTP routes."""
+
+_LOCALHOST = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
+
 _Kind = Literal["graph", "pydantic_ai", "function"]
 
 
@@ -52,7 +58,7 @@ class Farside:
         settings: leases, pings, the default timeout of calls.
         limits: how large a message may be.
         allowed_origins: which pages of other origins may use the HTTP routes, for example ``["https://app.example"]``,
-            or ``["*"]`` for all. Pages of the app's own origin always may.
+            or ``["*"]`` for all. Pages of the app's own origin always may; under ``farside dev`` those of localhost.
         clock, new_id: time and ids, for tests.
 
     A server that runs the ASGI lifespan starts it at once, which resumes what a crash interrupted. Mounted apps get no
@@ -92,6 +98,7 @@ class Farside:
         self._app = CORSMiddleware(
             router,
             allow_origins=allowed_origins,
+            allow_origin_regex=_LOCALHOST if os.environ.get(DEVELOPMENT) == "1" else None,
             allow_methods=["*"],
             allow_headers=["*"],
             expose_headers=[NEXT_HEADER],

@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount, Router
 
 from farside import Limits, Settings
 from farside.asgi import outbox
@@ -88,6 +90,28 @@ async def test_a_call_is_offered_on_the_stream_that_watches_and_answered_by_a_co
     assert seen[-1]["params"]["data"]["run_id"] == run_id
     state = (await web.command("state.get", namespace=[]))["result"]["values"]
     assert state["messages"][-1]["content"] == "You are at 1.5."
+
+
+async def test_mounted_under_a_path(make_app: Any) -> None:
+    """Within two others: the streams, the commands, the list of conversations; and pages of other origins."""
+    inner = make_app(guide, allowed_origins=["https://app.example"])
+    outer = Starlette(routes=[Mount("/deep", Router([Mount("/path", inner)]))], lifespan=inner.lifespan)
+    page = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+    async with (
+        serve(outer) as address,
+        httpx.AsyncClient(base_url=f"http://{address}/deep/path", timeout=10) as http,
+    ):
+        web = Web(http)
+        async with web.events(**CONTENT) as content, web.events(**WATCHER) as watched:
+            await web.submit("Where am I?")
+            asked = (await until(watched, "input.requested"))["params"]["data"]
+            answer = {"interrupt_id": asked["interrupt_id"], "response": {"lat": 2}, "namespace": []}
+            assert (await web.command("input.respond", **answer))["result"] == {}
+            assert [event async for event in _until_the_end(content)]
+        (thread,) = (await http.post("/threads/search", json={})).json()
+        assert thread["values"]["messages"][-1]["content"] == "You are at 2."
+        assert (await http.options("/threads/thread-1/commands", headers=page)).is_success
+        assert "got POST /deep/path/nothing" in (await http.post("/nothing")).json()["message"]
 
 
 async def _until_the_end(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:

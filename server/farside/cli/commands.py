@@ -1,18 +1,20 @@
-"""``farside serve module:app`` and ``farside doctor module:app``."""
+"""What each command does."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
 
-from farside.app import Farside
+from farside.app import DEVELOPMENT, Farside
 from farside.asgi import server_options
+from farside.cli import reload
 from farside.doctor import report
 
 
@@ -23,8 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve = commands.add_parser(
         "serve", help="serve an app", description="Serve a Farside app, or any ASGI app with one."
     )
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    serve.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    dev = commands.add_parser(
+        "dev",
+        help="serve an app while you write it",
+        description="Serve a Farside app, or any ASGI app with one: anew whenever a Python file below the current "
+        "folder changes, and also to pages of other ports of localhost, whatever allowed_origins says.",
+    )
+    for command in (serve, dev):
+        command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        command.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
     serve.add_argument(
         "--workers", type=int, default=1, help="processes; only 1 works with the memory bus (default: 1)"
     )
@@ -34,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="List the runs of a Farside app's store that have not ended, and what they wait for. "
         "Changes nothing; the server may be running. The exit code is 1 when something is stuck.",
     )
-    for command in (serve, doctor):
+    for command in (serve, dev, doctor):
         command.add_argument("app", metavar="module:app", help="where the app is, for example server:app")
     options = parser.parse_args(arguments)
     module, _, name = options.app.partition(":")
@@ -48,11 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         findings = asyncio.run(app.examine())
         sys.stdout.write(report(findings))
         return int(any(finding.is_stuck for finding in findings))
+    if options.command == "dev":
+        os.environ[DEVELOPMENT] = "1"
+        reload.run(options.app, host=options.host, port=options.port)
+        return 0
     if options.workers != 1:
         parser.error(f"expected --workers 1, got {options.workers}; several processes need a bus between them")
+    os.environ.pop(DEVELOPMENT, None)
     uvicorn.run(options.app, host=options.host, port=options.port, **server_options())
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,5 @@
+"""The command line: ``farside serve module:app``, ``farside dev module:app``, ``farside doctor module:app``."""
+
+from farside.cli.commands import main
+
+__all__ = ["main"]
