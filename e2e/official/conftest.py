@@ -44,6 +44,14 @@ class Tab:
         """Send a message, and do not wait."""
         self.page.evaluate("(text) => void hook.submit(text)", text)
 
+    def checkpoint(self, messages: int) -> str:
+        """The newest checkpoint with this many messages."""
+        return self.page.evaluate("(messages) => hook.checkpoint(messages)", messages)
+
+    def fork(self, checkpoint_id: str, text: str | None = None) -> None:
+        """Go on from a checkpoint, and do not wait: with a message, or by doing again what came next there."""
+        self.page.evaluate("([checkpoint, text]) => void hook.fork(checkpoint, text)", [checkpoint_id, text])
+
     def stop(self) -> None:
         """Stop; returns when the hook has."""
         self.page.evaluate("hook.stop()")

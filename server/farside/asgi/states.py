@@ -74,7 +74,11 @@ async def graph(engine: Engine, request: Request) -> Response:
 
 
 async def _now(engine: Engine, thread: str, namespace: Sequence[str]) -> dict[str, Any]:
-    body = _shape(thread, (await engine.state(thread, namespace)).state)
+    found = await engine.state(thread, namespace)
+    body = _shape(thread, found.state)
+    if not body["next"] and not namespace and found.is_under_way:
+        # What has been stored does not tell of the run yet, or not any more: a hook would not listen to it.
+        body["next"] = [task["name"] for task in found.state.tasks] or ["__start__"]
     if body["next"]:
         del body["tasks"]
     return body

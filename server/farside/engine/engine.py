@@ -48,6 +48,11 @@ class ThreadState:
     calls: Sequence[Call]
     seq: int
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a run has begun, or waits for its turn."""
+        return bool(self.queued) or (self.run is not None and self.run.status == "running")
+
 
 class Engine:
     """Drives the runs of all threads of one process.

@@ -21,6 +21,7 @@ from farside.core.calls import (
 from farside.core.model import Call, ToolResult
 from farside.core.ports import Emit, Listener, NewCall
 from farside.core.routing import Presence, choose
+from farside.engine.forks import checkpoint_of
 from farside.engine.thread import LiveRun, LiveThread
 from farside.errors import FarsideError
 
@@ -117,8 +118,14 @@ class Ledger:
     def _hand_over(self, live: LiveThread, calls: Sequence[Call], listeners: Sequence[Listener | None]) -> None:
         for call, listener in zip(calls, listeners, strict=True):
             if listener is not None and listener.plain:
-                listener.offer(call, live.log.shown, again=call.interrupt_id not in live.untold)
+                listener.offer(call, live.log.shown, again=self._is_known(live, call))
                 live.untold.discard(call.interrupt_id)
+                live.told.add(call.tool_call_id)
+
+    def _is_known(self, live: LiveThread, call: Call) -> bool:
+        """Whether a page may know the call by one of its names. One that a fork makes anew has the model's old id."""
+        forks = live.active is not None and checkpoint_of(live.active.run.config) is not None
+        return forks or call.interrupt_id not in live.untold or call.tool_call_id in live.told
 
     # --- what a client does ---
 

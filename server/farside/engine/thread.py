@@ -45,7 +45,8 @@ class LiveThread:
 
     ``lock`` is held by whoever changes the thread; one process drives a thread at a time. ``newest``: the run that has
     ended last. ``passed``: the clients that declined a call or did not take it in time, by interrupt id. ``untold``:
-    the calls that no plain connection has been told of, as far as this process knows. ``gone``: clients without a
+    the calls that no plain connection has been told of, as far as this process knows. ``told``: the ids of the tool
+    calls that one has been told of; the model may use them again. ``gone``: clients without a
     connection whose calls have not been taken from them yet, and how long they may take to come back, in milliseconds.
     ``absences``: pages of the official clients that may come back, the latest last. ``is_lost``: the thread was loaded
     anew, here or elsewhere; this object is of no use any more.
@@ -65,6 +66,7 @@ class LiveThread:
         self.queue: list[Run] = list(queue)
         self.passed: dict[str, set[str]] = {}
         self.untold: set[str] = set()
+        self.told: set[str] = set()
         self.gone: dict[str, int] = {}
         self.absences: list[Absence] = []
 

@@ -3,6 +3,7 @@
  * the test decides, and what the hook shows, as lines of text.
  */
 import type { BaseMessage } from "@langchain/core/messages";
+import type { Client } from "@langchain/langgraph-sdk";
 
 const query = new URLSearchParams(location.search);
 
@@ -25,6 +26,10 @@ export function rememberThread(threadId: string): void {
 /** What a test does with the page, `window.hook`. */
 export interface Hook {
   submit(text: string): Promise<void>;
+  /** Goes on from a checkpoint: with a message, or with `null`, which does again what came next there. */
+  fork(checkpointId: string, text: string | null): Promise<void>;
+  /** The newest checkpoint with this many messages. */
+  checkpoint(messages: number): Promise<string>;
   stop(): Promise<void>;
   respond(value: unknown): Promise<void>;
   /** Switches to a thread, `null` for a new one. */
@@ -48,10 +53,27 @@ function execution(key: string) {
   return found;
 }
 
+type Input = { messages: { type: "human"; content: string }[] };
+
+function saying(text: string): Input {
+  return { messages: [{ type: "human", content: text }] };
+}
+
+async function checkpointOf(stream: Shown, messages: number): Promise<string> {
+  const states = await stream.client.threads.getHistory<Partial<Input>>(stream.threadId as string);
+  const found = states.find(({ values }) => (values.messages ?? []).length === messages);
+  if (!found?.checkpoint.checkpoint_id)
+    throw new Error(`expected a state with ${messages} messages, found none`);
+  return found.checkpoint.checkpoint_id;
+}
+
 /** Shows the hook to the test. */
 export function expose(stream: Shown & Pick<Hook, "stop" | "respond">, open: Hook["open"]): void {
   window.hook = {
-    submit: (text) => stream.submit({ messages: [{ type: "human", content: text }] }),
+    submit: (text) => stream.submit(saying(text)),
+    fork: (checkpointId, text) =>
+      stream.submit(text === null ? null : saying(text), { forkFrom: checkpointId }),
+    checkpoint: (messages) => checkpointOf(stream, messages),
     stop: () => stream.stop(),
     respond: (value) => stream.respond(value),
     open,
@@ -84,7 +106,8 @@ export interface Shown {
   error: unknown;
   threadId: string | null;
   subgraphs: ReadonlyMap<string, { nodeName?: string }>;
-  submit(input: { messages: { type: "human"; content: string }[] }): Promise<void>;
+  client: Pick<Client, "threads">;
+  submit(input: Input | null, options?: { forkFrom?: string }): Promise<void>;
 }
 
 /** The lists of the page, each with its lines. */

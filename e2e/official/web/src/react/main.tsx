@@ -1,4 +1,4 @@
-import { useChannel, useStream } from "@langchain/react";
+import { useChannel, useMessageMetadata, useStream } from "@langchain/react";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import {
@@ -11,6 +11,8 @@ import {
   rememberThread,
   tools,
 } from "../harness.ts";
+
+type Stream = Parameters<typeof useChannel>[0];
 
 function Page() {
   const [threadId, setThreadId] = useState(firstThread);
@@ -25,12 +27,19 @@ function Page() {
       {listsOf(stream).map(([name, lines]) => (
         <List key={name} name={name} lines={lines} />
       ))}
+      <Checkpoint stream={stream} messageId={stream.messages.at(-1)?.id} />
       {listensToCustom && <Custom stream={stream} />}
     </>
   );
 }
 
-function Custom({ stream }: { stream: Parameters<typeof useChannel>[0] }) {
+/** The checkpoint at which a message is made anew. */
+function Checkpoint({ stream, messageId }: { stream: Stream; messageId: string | undefined }) {
+  const checkpoint = useMessageMetadata(stream, messageId)?.parentCheckpointId;
+  return <List name="checkpoint" lines={checkpoint === undefined ? [] : [checkpoint]} />;
+}
+
+function Custom({ stream }: { stream: Stream }) {
   const events = useChannel(stream, ["custom"]);
   return <List name="custom" lines={events.map(({ params }) => JSON.stringify(params.data))} />;
 }
