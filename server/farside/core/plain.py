@@ -19,10 +19,10 @@ ENDS = frozenset({"completed", "failed", "interrupted"})
 _RENAMED = re.compile(r"(.+)~[0-9]+")
 
 
-def renamed(call: Call) -> Call:
-    """The call under new names, of which there is one for each stored change of it, and no two calls have the same: an
-    official client executes what it is asked once, and ignores a name that it knows."""
-    suffix = f"~{call.opened_at}{call.version}"
+def renamed(call: Call, seq: int) -> Call:
+    """The call under names that are new in its thread, ``seq`` being its newest event: an official client executes what
+    it is asked once, and ignores a name that it knows."""
+    suffix = f"~{seq}"
     return replace(call, interrupt_id=call.interrupt_id + suffix, tool_call_id=call.tool_call_id + suffix)
 
 

@@ -211,7 +211,7 @@ class Session:
         Args:
             again: its page may have been told of the call before: it gets a new name, or the page would ignore it.
         """
-        return [Send(requested(plain.renamed(call) if again else call, seq))]
+        return [Send(requested(plain.renamed(call, seq) if again else call, seq))]
 
     def speak_for(self, client_id: str) -> None:
         """The connection is that of a client which had another one before."""

@@ -9,10 +9,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage
 
 from farside import Turn
+from farside.langgraph import tool
 from farside.testing import MemoryLink
 from server.tests.asgi.hook import CONTENT, Hook
+from server.tests.langgraph.scripted import Whole, call, calling
 
 LACKS = {"error": 'Headless tool "locate" is not registered. Available tools: none'}
 
@@ -387,3 +391,32 @@ async def test_a_run_that_waits_for_a_person_is_interrupted_and_goes_on_with_the
     assert hook.texts() == ["You chose tea."]
     for each in (hook, reloaded):
         await each.link.close()
+
+
+# --- a call id that comes again
+
+
+async def test_a_call_whose_id_comes_again_has_new_names(make_app):
+    """The model may use an id again, and a run that begins at a checkpoint does: the hook would not execute the call."""
+
+    def script(messages: list[BaseMessage]) -> AIMessage:
+        return calling(call("where", "call_1")) if messages[-1].type == "human" else AIMessage("done")
+
+    app = make_app(create_agent(Whole(script=script), [tool(name="where")]))
+    hook = Hook(await MemoryLink(app, "t", None).open())
+    await hook.start("first")
+    asked = [await hook.requested()]
+    await hook.answer(asked[0], "here")
+    await hook.ended()
+    waited = next(data["id"] for data in reversed(hook.events("checkpoints")) if data["step"] == 1)
+    for fork in (None, waited, waited):
+        config = {"configurable": {} if fork is None else {"checkpoint_id": fork}}
+        given = None if fork else {"messages": [{"type": "human", "content": "second"}]}
+        await hook.send("run.start", input=given, config=config, assistant_id="assistant")
+        asked.append(await hook.requested())
+        await hook.reply(await hook.answer(asked[-1], "here"))
+        assert (await hook.ended())["event"] == "completed"
+    await hook.link.close()
+
+    assert names(asked[0])[1] == "call_1"
+    assert len({name for each in asked for name in names(each)}) == 2 * len(asked)

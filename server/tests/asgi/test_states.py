@@ -16,7 +16,7 @@ from langgraph.types import interrupt
 from farside import FarsideError
 from farside.langgraph import tool
 from farside.testing import serve
-from server.tests.agents import echo
+from server.tests.agents import echo, guide
 from server.tests.langgraph.scripted import Whole, call, once
 
 THREAD = "/threads/thread-1"
@@ -195,6 +195,15 @@ async def test_an_agent_without_checkpoints(open_thread: Any) -> None:
     assert await history(http) == []
     assert (await get(http, f"{THREAD}/state/c1", 400))["error"] == "not_supported"
     assert (await get(http, "/assistants/assistant/graph", 404))["error"] == "not_found"
+
+
+async def test_a_run_whose_agent_has_stored_nothing(open_thread: Any) -> None:
+    """A hook opens no stream for a thread at rest."""
+    page, http = await open_thread(guide)
+    await page.until(lambda e: e["method"] == "calls")
+    state = await get(http, f"{THREAD}/state")
+    assert state["next"] == ["__start__"]
+    assert "tasks" not in state
 
 
 async def test_a_thread_that_is_none(open_thread: Any) -> None:
