@@ -28,6 +28,25 @@ function loaded(messages: unknown[], more: object = {}) {
   return projection.snapshot();
 }
 
+test("a message is gone when a run begins at a checkpoint that lacks it", () => {
+  const projection = following(
+    [
+      "lifecycle",
+      { event: "running", run_id: "r1", input: { messages: [{ type: "human", content: "a", id: "h1" }] } },
+    ],
+    ["messages", { event: "message-start", role: "ai", id: "a1", message_id: "a1" }],
+    ["messages", { event: "message-finish", message_id: "a1" }],
+    [
+      "lifecycle",
+      { event: "running", run_id: "r2", input: { messages: [{ type: "human", content: "b", id: "h2" }] } },
+    ],
+    ["messages", { event: "message-removed", message_id: "h1" }],
+    ["messages", { event: "message-removed", message_id: "a1" }],
+    ["messages", { event: "message-removed", message_id: "unknown" }],
+  );
+  expect(projection.snapshot().messages).toMatchObject([{ id: "h2", text: "b" }]);
+});
+
 describe("the thread's state", () => {
   test("is empty at first", () => {
     expect(new Projection("t").snapshot()).toEqual({

@@ -780,7 +780,7 @@ test("nothing that a server may send breaks a session", () => {
   const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
   const methods = ["lifecycle", "messages", "tools", "calls", "input.requested", "custom", "values"];
   const kinds =
-    "running completed failed interrupted message-start content-block-start content-block-delta content-block-finish message-finish error tool-started tool-output-delta tool-finished tool-error opened claimed released progress settled cancelled expired".split(
+    "running completed failed interrupted message-start content-block-start content-block-delta content-block-finish message-finish error message-removed tool-started tool-output-delta tool-finished tool-error opened claimed released progress settled cancelled expired".split(
       " ",
     );
   const keys =

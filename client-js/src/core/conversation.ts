@@ -115,6 +115,9 @@ export class Conversation {
       case "message-finish":
         this.#stream(record, false);
         return;
+      case "message-removed":
+        this.#void(record);
+        return;
       case "error":
         // A server that died in the middle of a message has it made again, as another message.
         if (data.code === "interrupted" && record.streaming) this.#void(record);

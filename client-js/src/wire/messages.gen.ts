@@ -7,7 +7,8 @@ export type MessagesData =
   | ContentBlockDelta
   | ContentBlockFinish
   | MessageFinish
-  | MessageError;
+  | MessageError
+  | MessageRemoved;
 export type ToolsData = ToolStarted | ToolOutputDelta | ToolFinished | ToolFailed;
 export type TasksData = TaskStarted | TaskEnded;
 export type ToolResult = Success | Failure;
@@ -727,6 +728,13 @@ export interface MessageError {
   message: string;
   code?: string;
   message_id?: string;
+}
+/**
+ * Ours. A run began at a checkpoint that lacks the message.
+ */
+export interface MessageRemoved {
+  event: "message-removed";
+  message_id: string;
 }
 export interface ToolStarted {
   event: "tool-started";

@@ -37,7 +37,8 @@ def heard(event: Event) -> Sequence[Event]:
     if event.method == "calls":
         return _of_call(event)
     if event.method != "lifecycle":
-        return (event,)
+        # The official clients see from the state which messages are gone.
+        return () if event.method == "messages" and event.data["event"] == "message-removed" else (event,)
     # A queued run shows when it begins. The end of a run that another one replaces would end that one's submit().
     return () if event.data["event"] == "queued" or "replaced_by" in event.data else (event,)
 

@@ -172,7 +172,7 @@ class ThreadLog:
         message_id, kind = str(event.data.get("message_id", "")), event.data.get("event")
         if event.method != "messages" or not message_id:
             return
-        if kind in ("message-finish", "error"):
+        if kind in ("message-finish", "error", "message-removed"):
             self._unfinished.pop(message_id, None)
             return
         kept = self._unfinished.setdefault(message_id, [])

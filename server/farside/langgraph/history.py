@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
@@ -44,6 +44,21 @@ def has_open_calls(state: Any) -> bool:
 def _is_open(messages: list[Any]) -> bool:
     are_messages = all(isinstance(message, BaseMessage) for message in messages)
     return are_messages and closed(messages, lambda call: ToolMessage("", tool_call_id=call["id"] or "")) != messages
+
+
+def left_behind(before: Any, after: Iterable[Any]) -> list[str]:
+    """The ids of the messages in a state that none of the others, states or inputs, has."""
+    kept = {message_id for each in after for message_id in _ids(each)}
+    return [message_id for message_id in _ids(before) if message_id not in kept]
+
+
+def _ids(state: Any) -> list[str]:
+    messages = cast("dict[str, Any]", state).get("messages") if isinstance(state, dict) else None
+    each_id = (
+        cast("dict[str, Any]", each).get("id") if isinstance(each, dict) else getattr(each, "id", None)
+        for each in (cast("list[Any]", messages) if isinstance(messages, list) else ())
+    )
+    return [found for found in each_id if isinstance(found, str)]
 
 
 def ends_open(state: Any) -> bool:

@@ -22,7 +22,7 @@ from farside.langgraph.declarations import declarations_of
 from farside.langgraph.entries import Entry, resume
 from farside.langgraph.events import Events
 from farside.langgraph.graph import COPY, START, Graph, has_breakpoints, has_saver, is_graph, saver_of
-from farside.langgraph.history import Answer, ends_open, has_open_calls
+from farside.langgraph.history import Answer, ends_open, has_open_calls, left_behind
 from farside.langgraph.pauses import new_call
 from farside.langgraph.plain import plain
 from farside.langgraph.recent import Recent
@@ -124,8 +124,9 @@ class LangGraphRuntime:
         if not isinstance(entry, Entry):
             return
         if is_fork := entry.checkpoint_id is not None:
-            entry, forked = await self._forked(leg.thread_id, entry, desk)
-            yield forked
+            entry, told = await self._forked(leg.thread_id, entry, desk)
+            for emit in told:
+                yield emit
         elif leg.kind == "start" and (repaired := await self._tidied(leg.thread_id, desk)):
             yield Emit("custom", {"name": REPAIRED, "payload": {"tool_calls": repaired}})
         if entry.checkpoint_id is not None:
@@ -246,14 +247,15 @@ class LangGraphRuntime:
             saved = await saver_of(self._graph).aget_tuple(config)
             return await self._graph.aget_state(config if saved is None else saved.config)
 
-    async def _forked(self, thread_id: str, entry: Entry, desk: Desk) -> tuple[Entry, Emit]:
-        """Leave where the thread stands for an older checkpoint of its; returns how to enter the graph there, and the
-        state there, which every page must hear of: messages that it shows are gone.
+    async def _forked(self, thread_id: str, entry: Entry, desk: Desk) -> tuple[Entry, list[Emit]]:
+        """Leave where the thread stands for an older checkpoint of its; returns how to enter the graph there, and what
+        every page must hear of: the state there, and each message that is gone.
 
         With an input, what was under way at the checkpoint is dropped, and its open tool calls are closed in a copy of
         it, so that the checkpoint itself stays as it is. Without one, LangGraph does it again.
         """
         self._closed.take(thread_id)
+        left = await self._snapshot(thread_id)
         try:
             snapshot = await self.graph.snapshot(thread_id, (), entry.checkpoint_id)
         except FarsideError as error:
@@ -266,7 +268,9 @@ class LangGraphRuntime:
             copy = await self._snapshot(thread_id)
             await self._close(thread_id, copy, _LEFT_OPEN, await desk.settled(run_id) if run_id else {})
             snapshot, entry = await self._snapshot(thread_id), replace(entry, checkpoint_id=None)
-        return entry, Emit("values", plain(snapshot.values))
+        gone = left_behind(left.values, (snapshot.values, entry.input))
+        removed = [Emit("messages", {"event": "message-removed", "message_id": each}) for each in gone]
+        return entry, [Emit("values", plain(snapshot.values)), *removed]
 
     async def _recovered(self, leg: Leg, desk: Desk) -> Entry | Opened | None:
         """Where a run stands whose process died: how to enter the graph, what is unanswered, or None: it is over."""

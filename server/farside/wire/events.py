@@ -156,8 +156,21 @@ class MessageError(Model):
     message_id: str | MISSING = MISSING
 
 
+class MessageRemoved(Model):
+    """Ours. A run began at a checkpoint that lacks the message."""
+
+    event: Literal["message-removed"]
+    message_id: str
+
+
 MessagesData = Annotated[
-    MessageStart | ContentBlockStart | ContentBlockDelta | ContentBlockFinish | MessageFinish | MessageError,
+    MessageStart
+    | ContentBlockStart
+    | ContentBlockDelta
+    | ContentBlockFinish
+    | MessageFinish
+    | MessageError
+    | MessageRemoved,
     Field(discriminator="event"),
 ]
 

@@ -255,3 +255,28 @@ async def test_taking_back_a_run_that_has_stored_nothing(make_app: Any, open_pag
     await page.ended(await page.submit("two", multitask_strategy="rollback"))
 
     assert await contents(page) == ["two", "1: two"]
+
+
+# --- what pages of ours show ---
+
+
+def gone(page: Any) -> list[str]:
+    """The messages that a page was told to remove."""
+    told = [e["params"]["data"] for e in page.events if e["method"] == "messages"]
+    return [data["message_id"] for data in told if data["event"] == "message-removed"]
+
+
+async def test_pages_hear_which_messages_are_gone(make_app: Any, open_page: Any) -> None:
+    """Not of one that comes again with the run's input."""
+    page = await open_page(make_app(create_agent(counting())))
+    for text, message_id in (("one", "m1"), ("two", "m2")):
+        started = await page.command("run.start", assistant_id="assistant", input=human(text, message_id))
+        await page.ended(started["run_id"])
+    first = (await page.command("state.get"))["values"]["messages"][1]["id"]
+    second = (await page.command("state.get"))["values"]["messages"][3]["id"]
+    assert gone(page) == []
+
+    await page.ended(await begin(page, await at_step(page, -1), human("edited", "m1")))
+
+    assert gone(page) == [first, "m2", second]
+    assert await contents(page) == ["edited", "3: edited"]
