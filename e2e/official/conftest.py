@@ -130,7 +130,7 @@ def open_tab(serve: Callable[[str], str], new_context: Callable[..., BrowserCont
 def unknown_threads_expected(page_errors: list[str]) -> Iterator[None]:
     """The browser logs that a thread is not there yet, for which the hook asks when it is given one."""
     yield
-    page_errors[:] = [error for error in page_errors if not re.search(r"\b404\b.*/(state|history)\)", error)]
+    page_errors[:] = [error for error in page_errors if not re.search(r"\b404\b.*/state\)", error)]
 
 
 def _show_frames(socket: WebSocket) -> None:
