@@ -397,7 +397,7 @@ async def test_a_run_that_waits_for_a_person_is_interrupted_and_goes_on_with_the
 
 
 async def test_a_call_whose_id_comes_again_has_new_names(make_app):
-    """The model may use an id again, and a run that begins at a checkpoint does: the hook would not execute the call."""
+    """The model may use an id again, and a run that begins at a checkpoint does: no hook would execute the call."""
 
     def script(messages: list[BaseMessage]) -> AIMessage:
         return calling(call("where", "call_1")) if messages[-1].type == "human" else AIMessage("done")
