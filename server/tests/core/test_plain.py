@@ -26,8 +26,8 @@ def calls(kind: str, tool_call_id: str = "call-1", **data: Any) -> Event:
 # --- names ---
 
 
-def test_a_new_name_for_each_stored_change() -> None:
-    names = [plain.renamed(call(version=version)) for version in (1, 12)]
+def test_names_that_are_new_in_the_thread() -> None:
+    names = [plain.renamed(call(), seq) for seq in (1, 12)]
     assert [each.interrupt_id for each in names] == ["interrupt-1~1", "interrupt-1~12"]
     assert [each.tool_call_id for each in names] == ["call-1~1", "call-1~12"]
 
