@@ -47,6 +47,7 @@ def test_the_name_before(name: str, first: str | None) -> None:
     ("told", "is_heard"),
     [
         (event(1, "messages"), True),
+        (event(1, "messages", data={"event": "message-removed", "message_id": "m1"}), False),
         (event(1, "tools", data={"event": "tool-finished"}), True),
         (lifecycle("running"), True),
         (lifecycle("completed"), True),
