@@ -39,7 +39,10 @@ class Script extends BaseChatModel {
 }
 
 async function said(content, fields, runManager) {
-  const chunk = new ChatGenerationChunk({ text: content, message: new AIMessageChunk({ content, ...fields }) });
+  const chunk = new ChatGenerationChunk({
+    text: content,
+    message: new AIMessageChunk({ content, ...fields }),
+  });
   await runManager?.handleLLMNewToken(content, undefined, undefined, undefined, undefined, { chunk });
   return chunk;
 }
@@ -74,7 +77,10 @@ const threads = {
 const app = new Hono();
 const { upgradeWebSocket, injectWebSocket } = createNodeWebSocket({ app });
 const graph = { chat: createAgent({ model: new Script({}), tools: [hold, hold_again] }).graph };
-app.route("/farside", createEmbedServer({ graph, threads, checkpointer: new MemorySaver(), upgradeWebSocket }));
+app.route(
+  "/farside",
+  createEmbedServer({ graph, threads, checkpointer: new MemorySaver(), upgradeWebSocket }),
+);
 app.use("/*", serveStatic({ root: process.argv[2] }));
 const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => console.log(port));
 injectWebSocket(server);
