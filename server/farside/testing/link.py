@@ -159,7 +159,9 @@ class SocketLink:
         """Connect; closes on leaving."""
         offered = None if subprotocol is None else [Subprotocol(subprotocol)]
         address = f"{url}/threads/{thread_id}/stream/events"
-        async with connect(address, subprotocols=offered, max_size=None, compression=None, proxy=None) as socket:
+        # An app may load its agents for its first connection.
+        options: dict[str, Any] = {"open_timeout": 60, "max_size": None, "compression": None, "proxy": None}
+        async with connect(address, subprotocols=offered, **options) as socket:
             yield cls(socket, JSON if subprotocol is None else SUBPROTOCOLS[subprotocol])
 
     async def send(self, message: Any) -> None:
