@@ -16,7 +16,7 @@ from farside import Turn
 from farside.langgraph import tool
 from farside.testing import MemoryLink
 from server.tests.asgi.hook import CONTENT, Hook
-from server.tests.langgraph.scripted import Whole, call, calling
+from server.tests.langgraph.scripted import Whole, call, calling, once
 
 LACKS = {"error": 'Headless tool "locate" is not registered. Available tools: none'}
 
@@ -420,3 +420,38 @@ async def test_a_call_whose_id_comes_again_has_new_names(make_app):
 
     assert names(asked[0])[1] == "call_1"
     assert len({name for each in asked for name in names(each)}) == 2 * len(asked)
+
+
+async def the_last_state(hook: Hook, fits: Any) -> list[dict[str, Any]]:
+    """The messages of the next state that fits."""
+    told = await hook.until(lambda m: m.get("method") == "values" and fits(m["params"]["data"]["messages"]))
+    return told["params"]["data"]["messages"]
+
+
+async def test_a_stop_shows_the_history_as_it_was_closed(make_app):
+    app = make_app(create_agent(Whole(script=once(call("where"))), [tool(name="where")]))
+    hook = Hook(await MemoryLink(app, "t", None).open())
+    await hook.start("hi")
+    await hook.requested()
+    await hook.send("run.cancel")
+    messages = await the_last_state(hook, lambda messages: messages[-1]["type"] == "tool")
+    await hook.link.close()
+    assert [message["type"] for message in messages] == ["human", "ai", "tool"]
+    assert messages[-1]["status"] == "error"
+
+
+async def test_a_failure_shows_the_history_as_it_was_closed(make_app):
+    """Its message calls a second tool, which raises before anybody has answered the first."""
+
+    def broken() -> str:
+        """Break."""
+        raise ValueError("broken")
+
+    script = once(call("where"), call("broken", "call_2"))
+    app = make_app(create_agent(Whole(script=script), [tool(name="where"), broken]))
+    hook = Hook(await MemoryLink(app, "t", None).open())
+    await hook.start("hi")
+    assert (await hook.ended())["event"] == "failed"
+    messages = await the_last_state(hook, lambda messages: len(messages) == 4)
+    await hook.link.close()
+    assert [message["type"] for message in messages] == ["human", "ai", "tool", "tool"]

@@ -140,6 +140,25 @@ async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any, clock: An
                 assert "input.requested" not in methods
 
 
+async def test_a_page_that_says_who_it_is_keeps_its_call_when_its_stream_is_opened_anew(
+    open_web: Any, clock: Any
+) -> None:
+    _, http = await open_web(guide)
+    web = Web(http, name="one")
+    await web.submit("Where am I?")
+    async with web.events(**WATCHER) as events:
+        asked = (await until(events, "input.requested"))["params"]["data"]
+    await clock.somebody_waits(3_000)
+    async with web.events(**WATCHER) as events:
+        clock.advance(10_000)
+        await web.command("state.get", namespace=[])
+        await web.command("input.respond", interrupt_id=asked["interrupt_id"], response={"lat": 1})
+        await clock.somebody_waits(150)
+        clock.advance(150)
+        methods = [event["method"] async for event in _until_the_end(events)]
+    assert "input.requested" not in methods
+
+
 async def test_a_page_that_asks_before_it_watches_is_the_next_one_that_watches(open_web: Any) -> None:
     """Also where another page watches already, or begins to later. Requests do not say whose they are."""
     ready = asyncio.Event()
