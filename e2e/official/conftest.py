@@ -14,8 +14,11 @@ from playwright.sync_api import BrowserContext, Page, WebSocket, expect
 APP = "e2e.official.app:app"
 
 each_transport = pytest.mark.parametrize("transport", ["websocket", "sse"])
-each_mode = pytest.mark.parametrize("strict", [False, True], ids=["", "strict"])
-"""Without and with React's StrictMode, in which every component is mounted twice."""
+each_mode = pytest.mark.parametrize(("transport", "strict"), [("websocket", False), ("sse", True)])
+"""Each transport, one of them in React's StrictMode, in which every component is mounted twice."""
+over_websocket = pytest.mark.parametrize("transport", ["websocket"])
+over_sse = pytest.mark.parametrize("transport", ["sse"])
+"""For what does not depend on the transport: one of them."""
 
 OVER = re.compile("hold: (error|finished)")
 """A call that has failed. The hook shows it as failed until its message comes, and as finished from then on."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from e2e.official.conftest import OVER, OpenTab, each_mode, each_transport
+from e2e.official.conftest import OVER, OpenTab, each_mode, each_transport, over_sse, over_websocket
 
 CALL = ("human: call hold first", "ai: hold")
 CANCELLED = re.compile(r"^tool: Error \(cancelled\)")
 
 
 @each_mode
-@each_transport
 def test_a_tool_is_executed_and_answered(open_tab: OpenTab, transport: str, strict: bool) -> None:
     tab = open_tab(transport, strict=strict)
     tab.say("call hold first")
@@ -45,7 +44,7 @@ def test_two_tools_run_at_the_same_time(open_tab: OpenTab, transport: str) -> No
     tab.shows(executions=["hold first", "hold second"], tools=["hold: finished", "hold: finished"])
 
 
-@each_transport
+@over_websocket
 def test_a_tool_that_throws(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     tab.say("call hold first")
@@ -55,7 +54,7 @@ def test_a_tool_that_throws(open_tab: OpenTab, transport: str) -> None:
     tab.shows(tools=[OVER])
 
 
-@each_transport
+@over_sse
 def test_a_tool_that_the_page_does_not_have(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport, tools="hold_again")
     tab.say("call hold first")
@@ -84,7 +83,6 @@ def test_speaking_while_a_tool_runs(open_tab: OpenTab, transport: str) -> None:
 
 
 @each_mode
-@each_transport
 def test_stopping_while_a_tool_runs(open_tab: OpenTab, transport: str, strict: bool) -> None:
     """The call is cancelled; what it still returns changes nothing."""
     tab = open_tab(transport, strict=strict)
@@ -98,7 +96,7 @@ def test_stopping_while_a_tool_runs(open_tab: OpenTab, transport: str, strict: b
     tab.shows(executions=["hold first"])
 
 
-@each_transport
+@over_sse
 def test_stopping_while_the_agent_speaks(open_tab: OpenTab, transport: str) -> None:
     """What has been said stays."""
     tab = open_tab(transport)
@@ -110,7 +108,7 @@ def test_stopping_while_the_agent_speaks(open_tab: OpenTab, transport: str) -> N
     tab.ends_with(re.compile("^human: slowly"), "ai: never")
 
 
-@each_transport
+@over_websocket
 def test_words_are_shown_as_they_come(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     gate = f"words-{transport}"

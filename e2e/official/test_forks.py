@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from e2e.official.conftest import OpenTab, Tab, each_transport
+from e2e.official.conftest import OpenTab, Tab, over_sse, over_websocket
 
 
 def say_hello(tab: Tab, *before: str) -> None:
@@ -21,7 +21,7 @@ def goes_on_everywhere(tab: Tab, watching: Tab, *said: str) -> None:
     tab.reload().ends_with(*said, "human: say more", "ai: more")
 
 
-@each_transport
+@over_websocket
 def test_the_first_message_is_edited(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     tab.say("say one")
@@ -32,7 +32,7 @@ def test_the_first_message_is_edited(open_tab: OpenTab, transport: str) -> None:
     goes_on_everywhere(tab, watching, "human: say three", "ai: three")
 
 
-@each_transport
+@over_sse
 def test_an_answer_is_asked_for_again(open_tab: OpenTab, transport: str) -> None:
     """With the checkpoint that the hook itself knows of the message."""
     tab = open_tab(transport)
@@ -52,7 +52,7 @@ def test_an_answer_is_asked_for_again(open_tab: OpenTab, transport: str) -> None
     goes_on_everywhere(tab, watching, asked, "ai: one two")
 
 
-@each_transport
+@over_sse
 def test_a_tool_is_called_again(open_tab: OpenTab, transport: str) -> None:
     """The model gives the call the same id as before. Over Server-Sent Events the pages say who they are."""
     names: list[dict[str, str]] = [{"client": "one"}, {"client": "two"}] if transport == "sse" else [{}, {}]

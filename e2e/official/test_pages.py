@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Route
 
 from e2e.browser.conftest import Wire
-from e2e.official.conftest import OVER, OpenTab, Tab, each_mode, each_transport
+from e2e.official.conftest import OVER, OpenTab, Tab, each_mode, each_transport, over_sse, over_websocket
 
 AGAIN = ("human: call hold_again first", "ai: hold_again")
 ONCE = ("human: call hold first", "ai: hold")
@@ -28,7 +28,6 @@ def say_more(tab: Tab, *before: str | re.Pattern[str]) -> None:
 
 
 @each_mode
-@each_transport
 def test_a_reload_runs_an_idempotent_tool_again(open_tab: OpenTab, transport: str, strict: bool) -> None:
     tab = open_tab(transport, strict=strict)
     tab.say("call hold_again first")
@@ -43,7 +42,6 @@ def test_a_reload_runs_an_idempotent_tool_again(open_tab: OpenTab, transport: st
 
 
 @each_mode
-@each_transport
 def test_a_reload_interrupts_any_other_tool(open_tab: OpenTab, transport: str, strict: bool) -> None:
     tab = open_tab(transport, strict=strict)
     tab.say("call hold first")
@@ -55,7 +53,7 @@ def test_a_reload_interrupts_any_other_tool(open_tab: OpenTab, transport: str, s
     tab.browser_executed("hold first")
 
 
-@each_transport
+@over_websocket
 def test_a_reload_amid_two_tools(open_tab: OpenTab, transport: str) -> None:
     """The one that had ended does not run again."""
     tab = open_tab(transport)
@@ -75,7 +73,7 @@ def test_a_reload_amid_two_tools(open_tab: OpenTab, transport: str) -> None:
     tab.browser_executed("hold first", "hold_again second", "hold_again second")
 
 
-@each_transport
+@over_sse
 def test_a_reload_while_the_agent_speaks(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     gate = f"reload-{transport}"
@@ -165,7 +163,7 @@ def test_a_second_tab_that_has_spoken_before_takes_over(
     second.ends_with(*said, *AGAIN, "tool: done", "ai: heard done")
 
 
-@each_transport
+@over_websocket
 def test_a_second_tab_watches(open_tab: OpenTab, new_context: Callable[..., BrowserContext], transport: str) -> None:
     """It comes while the first one executes, sees how that ends, and executes nothing."""
     context = new_context()

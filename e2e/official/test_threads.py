@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from e2e.official.conftest import OpenTab, each_transport
+from e2e.official.conftest import OpenTab, each_transport, over_sse, over_websocket
 
 
-@pytest.mark.parametrize("thread", ["my-thread", "user:42~notes.v1"])
-@each_transport
+@pytest.mark.parametrize(("transport", "thread"), [("websocket", "my-thread"), ("sse", "user:42~notes.v1")])
 def test_a_thread_id_that_is_no_uuid(open_tab: OpenTab, transport: str, thread: str) -> None:
     tab = open_tab(transport, thread=f"{thread}-{transport}")
     tab.say("call hold first")
@@ -41,7 +40,7 @@ def test_an_old_thread_is_opened_again(open_tab: OpenTab, transport: str) -> Non
     other.shows(executions=["hold third"])
 
 
-@each_transport
+@over_sse
 def test_threads_are_switched(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport)
     tab.say("call hold first")
@@ -68,7 +67,7 @@ def test_threads_are_switched(open_tab: OpenTab, transport: str) -> None:
     tab.shows(executions=["hold first", "hold first"])
 
 
-@each_transport
+@over_websocket
 def test_a_thread_is_left_while_a_tool_runs(open_tab: OpenTab, transport: str) -> None:
     """It is executed again when the page comes back to it, and answered there."""
     tab = open_tab(transport)
@@ -115,7 +114,7 @@ def test_an_interrupt_that_is_no_tool(open_tab: OpenTab, transport: str) -> None
     tab.ends_with(*answered, "human: And this?", "ai: You said {'ok': False}.")
 
 
-@each_transport
+@over_sse
 def test_an_interrupt_outlives_a_reload(open_tab: OpenTab, transport: str) -> None:
     tab = open_tab(transport, agent="approval")
     tab.say("Send it?")
@@ -126,7 +125,7 @@ def test_an_interrupt_outlives_a_reload(open_tab: OpenTab, transport: str) -> No
     tab.ends_with("human: Send it?", "ai: You said yes.")
 
 
-@each_transport
+@over_websocket
 def test_a_subgraph_and_custom_events(open_tab: OpenTab, transport: str) -> None:
     """The tool is called by an agent inside a graph."""
     tab = open_tab(transport, agent="team", custom="")
@@ -140,7 +139,7 @@ def test_a_subgraph_and_custom_events(open_tab: OpenTab, transport: str) -> None
     other.ends_with(*said)
 
 
-@each_transport
+@over_sse
 def test_a_failed_run(open_tab: OpenTab, transport: str) -> None:
     """The hook shows the error, and the next message works."""
     tab = open_tab(transport)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
 
 import pytest
 
 from farside import Farside, Settings
+from farside.core.ports import Store
+from farside.stores.sqlite import SqliteStore
 from farside.testing import MemoryLink
 from server.tests.agents import echo, guide, pair
 from server.tests.asgi.hook import Hook
@@ -35,3 +38,9 @@ async def hooks(make_app: Callable[..., Farside]) -> AsyncGenerator[Hooks]:
     yield hooks
     for hook in hooks.opened:
         await hook.link.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """One store for all: what is tested here stands in front of it."""
+    return SqliteStore(tmp_path / "farside.db")

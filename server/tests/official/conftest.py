@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph_sdk import get_client
 
+from farside.core.ports import Store
+from farside.stores.sqlite import SqliteStore
 from farside.testing import serve
 
 
@@ -22,3 +25,9 @@ async def open_client(make_app: Any) -> AsyncGenerator[Any]:
             return await opened.enter_async_context(get_client(url=f"http://{address}", api_key=None))
 
         yield open_one
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """One store for all: what is tested here stands in front of it."""
+    return SqliteStore(tmp_path / "farside.db")
