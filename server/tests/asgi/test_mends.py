@@ -188,6 +188,23 @@ async def test_the_old_names_of_a_call_can_still_be_answered(hooks, clock):
     assert hook.texts() == ["You are at 6."]
 
 
+async def test_one_call_is_not_answered_twice_in_one_command(hooks, clock):
+    """By its old names and its new ones."""
+    hook = await hooks()
+    await hook.start("Where am I?")
+    old = await hook.requested()
+    await hook.link.cut()
+    await hook.goes_on(await hooks.link(), lost=1)
+    await clock.somebody_waits(1_000)
+    clock.advance(1_000)
+    new = await hook.requested()
+    both = [{"interrupt_id": names(each)[0], "response": {names(each)[1]: {"lat": 1}}} for each in (old, new)]
+    assert (await hook.reply(await hook.send("input.respond", responses=both)))["error"] == "invalid_argument"
+    await hook.answer(new, {"lat": 8})
+    await hook.ended()
+    assert hook.texts() == ["You are at 8."]
+
+
 async def test_an_answer_that_was_only_late_counts(hooks, clock):
     hook = await hooks()
     await hook.start("Where am I?")
