@@ -159,15 +159,20 @@ async def test_a_page_that_does_not_hold_the_call_cannot_give_it_away(hooks):
 # --- connections that are lost
 
 
-async def test_an_answer_that_was_lost_is_asked_for_again_under_names_that_are_new(hooks, clock):
+async def asked_again(hooks, clock) -> tuple[Hook, dict[str, Any], dict[str, Any]]:
+    """A page whose answer was lost; what it was asked before, and what since."""
     hook = await hooks()
     await hook.start("Where am I?")
-    lost = await hook.requested()
+    before = await hook.requested()
     await hook.link.cut()
     await hook.goes_on(await hooks.link(), lost=1)
     await clock.somebody_waits(1_000)
     clock.advance(1_000)
-    again = await hook.requested()
+    return hook, before, await hook.requested()
+
+
+async def test_an_answer_that_was_lost_is_asked_for_again_under_names_that_are_new(hooks, clock):
+    hook, lost, again = await asked_again(hooks, clock)
     assert all(new != old for new, old in zip(names(again), names(lost), strict=True))
     await hook.answer(again, {"lat": 5})
     await hook.ended()
@@ -175,14 +180,7 @@ async def test_an_answer_that_was_lost_is_asked_for_again_under_names_that_are_n
 
 
 async def test_the_old_names_of_a_call_can_still_be_answered(hooks, clock):
-    hook = await hooks()
-    await hook.start("Where am I?")
-    old = await hook.requested()
-    await hook.link.cut()
-    await hook.goes_on(await hooks.link(), lost=1)
-    await clock.somebody_waits(1_000)
-    clock.advance(1_000)
-    await hook.requested()
+    hook, old, _ = await asked_again(hooks, clock)
     await hook.answer(old, {"lat": 6})
     await hook.ended()
     assert hook.texts() == ["You are at 6."]
@@ -190,14 +188,7 @@ async def test_the_old_names_of_a_call_can_still_be_answered(hooks, clock):
 
 async def test_one_call_is_not_answered_twice_in_one_command(hooks, clock):
     """By its old names and its new ones."""
-    hook = await hooks()
-    await hook.start("Where am I?")
-    old = await hook.requested()
-    await hook.link.cut()
-    await hook.goes_on(await hooks.link(), lost=1)
-    await clock.somebody_waits(1_000)
-    clock.advance(1_000)
-    new = await hook.requested()
+    hook, old, new = await asked_again(hooks, clock)
     both = [{"interrupt_id": names(each)[0], "response": {names(each)[1]: {"lat": 1}}} for each in (old, new)]
     assert (await hook.reply(await hook.send("input.respond", responses=both)))["error"] == "invalid_argument"
     await hook.answer(new, {"lat": 8})
