@@ -15,7 +15,6 @@ from farside.core.model import Call, Event
 ENDS = frozenset({"completed", "failed", "interrupted"})
 """The lifecycle events that end a run."""
 
-
 _RENAMED = re.compile(r"(.+)~[0-9]+")
 
 

@@ -58,7 +58,7 @@ class Answers:
             self._engine.ledger.ended(live, [call for call in after if call.ended])
             if passed_over is not None:
                 live.tell_plain(passed_over)
-            await self._engine.chores.do(live)
+                await self._engine.chores.do(live)
 
     async def _interrupt(self, live: LiveThread, name: str) -> Call:
         """The interrupt of this name, or of the first name that it had."""
