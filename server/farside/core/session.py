@@ -43,7 +43,12 @@ class Request:
     params: Model
 
 
-Effect = Send | Deliver | Request
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Call :meth:`Session.waited` when a page has had the time to ask for more; asked for again, that begins anew."""
+
+
+Effect = Send | Deliver | Request | Wait
 
 MAX_SUBSCRIPTIONS = 256
 
@@ -76,12 +81,11 @@ class Session:
     def __init__(self, connection_id: str, *, plain: bool, one_of_several: bool = False) -> None:
         self.plain = plain
         self.one_of_several = one_of_several
-        self.is_alone = False
-        """Its page has had the time to open a stream that watches; if there is none, calls may be for this one."""
+        self.had_time = False
+        """Its page has had the time to ask for the rest. If it opened no stream that watches, calls may be for this
+        one; if it asked for no messages, it wants none."""
         self.last_command_id = 0
         """The largest command id so far: a page of the official clients goes on counting when it has reconnected."""
-        self.held_back: list[Event] = []
-        """Ends of runs that a plain client is told a little later, as it may not have asked for the rest yet."""
         self.announced: ClientAnnounceParams | None = None
         self._connection_id = connection_id
         self._tools: dict[str, frozenset[str]] = {}
@@ -89,6 +93,7 @@ class Session:
         self._subscriptions: dict[str, Subscription] = {}
         self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
         self._answered: set[str] = set()
+        self._held_back: list[Event] = []
         self._count = 0
 
     # --- from the client ---
@@ -170,7 +175,9 @@ class Session:
         for _, others in self._joining.values():
             others[:] = [event for event in others if event.seq not in sent]
         effects += self._delivered(live)
-        return effects if self._hears_only_of_ends() else effects + self.let_go()
+        if self.plain and not self.had_time:
+            effects.append(Wait())
+        return effects if self._may_want_more() else effects + self._let_go()
 
     def deliver(self, event: Event) -> list[Effect]:
         """An event happened on the thread."""
@@ -187,23 +194,30 @@ class Session:
     def _delivered(self, events: Sequence[Event]) -> list[Effect]:
         """Deliver events. The end of a run is held back from a plain client that has not asked yet for what came before
         it, as it would not wait for that any more."""
-        if not self.plain or not self._hears_only_of_ends():
+        if not self.plain or not self._may_want_more():
             return [Deliver(event) for event in events]
         effects: list[Effect] = []
         for event in events:
             if plain.ends_run(event):
-                self.held_back.append(event)
+                self._held_back.append(event)
+                effects.append(Wait())
             else:
-                effects += [*(self.let_go() if plain.begins_run(event) else ()), Deliver(event)]
+                effects += [*(self._let_go() if plain.begins_run(event) else ()), Deliver(event)]
         return effects
 
-    def let_go(self) -> list[Effect]:
+    def waited(self) -> list[Effect]:
+        """The time that :class:`Wait` asked for has passed."""
+        self.had_time = True
+        return self._let_go()
+
+    def _let_go(self) -> list[Effect]:
         """Deliver what was held back."""
-        events, self.held_back = self.held_back, []
+        events, self._held_back = self._held_back, []
         return [Deliver(event) for event in events]
 
-    def _hears_only_of_ends(self) -> bool:
-        return not any(each.channels & {"values", "messages"} for each in self._subscriptions.values())
+    def _may_want_more(self) -> bool:
+        enough = {"values", "messages"} if self.had_time else {"messages"}
+        return not any(each.channels & enough for each in self._subscriptions.values())
 
     def offer(self, call: Call, seq: int, *, again: bool = False) -> list[Effect]:
         """A plain connection was chosen for a call: ``input.requested`` is its offer and its claim.
@@ -230,7 +244,7 @@ class Session:
         """
         if self.plain:
             watches = not self.one_of_several or any(each.channels == WATCHER for each in self._subscriptions.values())
-            if not self.wants("input.requested") or not (watches or self.is_alone):
+            if not self.wants("input.requested") or not (watches or self.had_time):
                 return None
             return Presence(self.client_id, visible=watches, active=active)
         said = self.announced

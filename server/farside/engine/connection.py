@@ -12,7 +12,7 @@ from farside.core.calls import Claim, Progress, Release, Return, Settle
 from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
 from farside.core.routing import Presence
-from farside.core.session import Deliver, Effect, Request, Send, Session, Snapshot
+from farside.core.session import Deliver, Effect, Request, Send, Session, Snapshot, Wait
 from farside.engine.commands import Outcome, attempt, carry_out, optional
 from farside.engine.engine import Engine
 from farside.errors import FarsideError
@@ -66,8 +66,7 @@ class Connection:
         self._active = next(engine.activity)
         self._liveness = Liveness(engine.clock.now(), engine.settings.ping_ms)
         self._watch = None if self.plain else asyncio.create_task(self._ask_for_life())
-        self._letting_go: asyncio.Task[None] | None = None
-        self._waiting: asyncio.Task[None] | None = None
+        self._patience: asyncio.Task[None] | None = None
         self._unlisten = engine.listen(thread_id, self)
         self.is_retired = False
 
@@ -102,7 +101,7 @@ class Connection:
         Args:
             code: the WebSocket close code.
         """
-        for task in (self._watch, self._letting_go, self._waiting):
+        for task in (self._watch, self._patience):
             if task is not None:
                 task.cancel()
         self._unlisten()
@@ -181,23 +180,20 @@ class Connection:
                     if frame is None:
                         frame = event.frames[self._codec.name] = self._codec.encode(event.message(), OUTGOING_LIMITS)
                     self._send(frame)
+                case Wait():
+                    if self._patience is not None:
+                        self._patience.cancel()
+                    self._patience = asyncio.create_task(self._wait())
                 case Request():
                     requests.append(effect)
-        if self._session.held_back and self._letting_go is None:
-            self._letting_go = asyncio.create_task(self._let_go())
         return requests
 
-    async def _let_go(self) -> None:
-        clock = self._engine.clock
+    async def _wait(self) -> None:
+        clock, session = self._engine.clock, self._session
         await clock.sleep_until(clock.now() + PATIENCE_MS)
-        self._letting_go = None
-        self._perform(self._session.let_go())
-
-    async def _wait_for_a_watcher(self) -> None:
-        clock = self._engine.clock
-        await clock.sleep_until(clock.now() + PATIENCE_MS)
-        self._session.is_alone = True
-        await self._take_offers()
+        self._perform(session.waited())
+        if session.one_of_several and session.wants("input.requested"):
+            await self._take_offers()
 
     async def _carry_out(self, request: Request) -> None:
         try:
@@ -211,8 +207,6 @@ class Connection:
         self._perform(effects)
         if isinstance(request.params, (wire.SubscribeParams, wire.ClientAnnounceParams)) and self.presence is not None:
             await self._take_offers()
-        elif self._session.one_of_several and self._session.wants("input.requested"):
-            self._waiting = asyncio.create_task(self._wait_for_a_watcher())
 
     async def _take_offers(self) -> None:
         """The client can take calls, or others than before: what nobody has may be for it."""

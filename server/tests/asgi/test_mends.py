@@ -361,6 +361,8 @@ async def test_the_end_of_a_run_waits_until_a_page_has_asked_for_the_rest(hooks)
 async def test_a_page_that_asks_for_nothing_else_hears_the_end_a_little_later(hooks, clock):
     hook = await hooks()
     await hook.send("subscription.subscribe", channels=["lifecycle", "input"])
+    await clock.somebody_waits(150)
+    clock.advance(150)
     await hook.send("run.start", input={"messages": []}, assistant_id="echo")
     await clock.somebody_waits(150)
     clock.advance(150)

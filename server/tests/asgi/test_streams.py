@@ -50,6 +50,20 @@ class Web:
             yield (json.loads(line.removeprefix("data: ")) async for line in lines if line.startswith("data: "))
 
 
+@asynccontextmanager
+async def moments_passing(clock: Any) -> AsyncGenerator[None]:
+    """Whoever waits to see whether a page asks for more has waited long enough."""
+
+    async def pass_by() -> None:
+        while True:
+            await clock.somebody_waits(150)
+            clock.advance(150)
+
+    passing = asyncio.create_task(pass_by())
+    yield
+    passing.cancel()
+
+
 @pytest.fixture
 async def open_web(make_app: Any) -> AsyncGenerator[Any]:
     """Serves an agent; gives the app, and a client of its HTTP routes."""
@@ -133,11 +147,10 @@ async def test_a_page_that_says_who_it_is_has_its_calls(open_web: Any, clock: An
         async with one.events(**WATCHER) as again:
             answer = {"interrupt_id": asked["interrupt_id"], "response": {"lat": 1}, "namespace": []}
             await one.command("input.respond", **answer)
-            await clock.somebody_waits(150)
-            clock.advance(150)
-            for events in (again, seen_by_two):
-                methods = [event["method"] async for event in _until_the_end(events)]
-                assert "input.requested" not in methods
+            async with moments_passing(clock):
+                for events in (again, seen_by_two):
+                    methods = [event["method"] async for event in _until_the_end(events)]
+                    assert "input.requested" not in methods
 
 
 async def test_a_page_that_says_who_it_is_keeps_its_call_when_its_stream_is_opened_anew(
@@ -223,7 +236,7 @@ async def test_a_silent_stream_is_kept_open_by_comments(open_web: Any, clock: An
 
 
 async def test_a_client_that_does_not_read_is_let_go_and_its_thread_unharmed(
-    open_web: Any, monkeypatch: pytest.MonkeyPatch
+    open_web: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "QUEUE_BYTES", 3_000_000)
     ready = asyncio.Event()
@@ -239,7 +252,8 @@ async def test_a_client_that_does_not_read_is_let_go_and_its_thread_unharmed(
     async with web.events(channels=["lifecycle", "values"]) as watched, web.events(channels=["messages"]) as deaf:
         await web.submit("talk")
         ready.set()
-        await until(watched, "lifecycle", event="completed")
+        async with moments_passing(clock):
+            await until(watched, "lifecycle", event="completed")
         read = [event async for event in deaf]
     assert len(read) < 200
 

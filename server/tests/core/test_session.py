@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from farside.core.model import Event
 from farside.core.routing import Presence
-from farside.core.session import MAX_SUBSCRIPTIONS, Deliver, Effect, Request, Send, Session, Snapshot
+from farside.core.session import MAX_SUBSCRIPTIONS, Deliver, Effect, Request, Send, Session, Snapshot, Wait
 from farside.errors import CODES, FarsideError
 from farside.wire.messages import COMMANDS, OURS, ErrorReply, SuccessReply
 from farside.wire.messages import Event as EventMessage
@@ -405,18 +405,28 @@ COMPLETED = event(3, "lifecycle", data={"event": "completed"})
 
 def test_the_end_of_a_run_comes_when_a_plain_page_has_asked_for_what_came_before() -> None:
     session = subscribed("lifecycle", "input", plain=True)
-    assert session.deliver(COMPLETED) == []
+    assert session.deliver(COMPLETED) == [Wait()]
     subscribe(session, "messages", command_id=2)
     assert seqs(session.subscribed(2, EMPTY)) == [3]
-    assert session.held_back == []
+    assert session.waited() == []
 
 
 def test_the_end_of_a_run_that_is_replayed_is_held_back_as_well() -> None:
     session = Session(CONNECTION, plain=True)
     subscribe(session, "lifecycle", "input")
-    assert seqs(session.subscribed(1, Snapshot(seq=3, events=[COMPLETED], open=[]))) == []
-    assert seqs(session.let_go()) == [3]
-    assert session.let_go() == []
+    effects = session.subscribed(1, Snapshot(seq=3, events=[COMPLETED], open=[]))
+    assert seqs(effects) == []
+    assert Wait() in effects
+    assert seqs(session.waited()) == [3]
+    assert session.waited() == []
+
+
+def test_a_page_that_has_just_asked_for_values_may_still_ask_for_messages() -> None:
+    """LangGraph's client on its own opens a stream for values first, and takes no message after an end."""
+    session = subscribed("lifecycle", "input", "values", plain=True)
+    assert session.deliver(COMPLETED) == [Wait()]
+    assert seqs(session.waited()) == [3]
+    assert seqs(session.deliver(replace(COMPLETED, seq=5))) == [5]
 
 
 def test_the_next_run_does_not_begin_before_the_end_of_the_last_was_told() -> None:
