@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext
 
-from e2e.browser.conftest import OpenTab, each_agent, each_kind, one_agent, planned
+from e2e.browser.conftest import OpenTab, each_kind, one_agent, planned
 
 
 @each_kind
@@ -51,7 +51,7 @@ def test_text_streams_into_the_page(open_tab: OpenTab, agent: str) -> None:
     assert view["messages"][-1] == {"role": "ai", "text": "One two three four.", "streaming": False}
 
 
-@each_agent
+@one_agent
 def test_a_tab_that_opens_in_the_middle_of_a_text_gets_all_of_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two ", "three."], "gate": tab.thread})
@@ -101,7 +101,7 @@ def test_stop_in_the_middle_of_a_text_leaves_all_pages_the_same(open_tab: OpenTa
     assert fresh["messages"] == view["messages"]
 
 
-@each_agent
+@one_agent
 def test_a_message_that_is_stopped_at_once_is_not_lost(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     plan = json.dumps({"calls": [planned("hold", name="first")]})
@@ -218,7 +218,7 @@ def test_a_tool_that_comes_later_takes_the_call_that_waits(open_tab: OpenTab, ag
     assert tab.answer() == [{"status": "success", "value": "pong"}]
 
 
-@each_agent
+@one_agent
 def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     tab.submit({"say": ["One ", "two."], "gate": tab.thread})
@@ -237,7 +237,7 @@ def test_a_message_in_the_middle_of_an_answer_waits_for_its_turn(open_tab: OpenT
         assert each.run("harness.thread.getSnapshot().queued") == []
 
 
-@each_agent
+@one_agent
 def test_a_new_browser_finds_the_conversation_and_goes_on(
     open_tab: OpenTab, new_context: Callable[..., BrowserContext], agent: str
 ) -> None:

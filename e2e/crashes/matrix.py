@@ -30,6 +30,8 @@ POINTS = (
 ``during`` a write it is on its way to the disk, ``after`` it is there.
 """
 
+AGENTS = ("function", "graph")
+
 TOOLS = ("hold_again", "hold")
 """An idempotent one, and one that is not."""
 
@@ -83,7 +85,7 @@ class Turn:
     def __str__(self) -> str:
         first, second = self.runs
         ends = " and ".join(status if status == "success" else detail for status, detail in self.outcomes)
-        return f"{self.tool}: {self.found:7}  {len(first)} + {len(second)}  {ends:11}"
+        return f"{self.tool} of the {self.agent}: {self.found:7}  {len(first)} + {len(second)}  {ends:11}"
 
     def complaint(self) -> str:
         """What is wrong, empty for nothing."""

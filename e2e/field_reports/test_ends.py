@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from e2e.browser.conftest import OpenTab, Tab, each_agent, planned
+from e2e.browser.conftest import OpenTab, Tab, one_agent, planned
 
 PONG = {"status": "success", "value": "pong"}
 
@@ -17,7 +17,7 @@ def steps(tab: Tab) -> int:
     return tab.run(f"fetch('/steps/{tab.thread}').then((response) => response.json())")
 
 
-@each_agent
+@one_agent
 def test_f16_after_a_stop_nothing_runs(open_tab: OpenTab, agent: str) -> None:
     """The body takes no notice of its signal, and finishes."""
     tab = open_tab(agent)
@@ -34,7 +34,7 @@ def test_f16_after_a_stop_nothing_runs(open_tab: OpenTab, agent: str) -> None:
     assert [call["state"] for call in tab.view["calls"]] == ["cancelled", "answered"]
 
 
-@each_agent
+@one_agent
 def test_f16_a_stop_in_another_tab_reaches_the_body(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     other = open_tab(agent, thread=tab.thread)
@@ -49,7 +49,7 @@ def test_f16_a_stop_in_another_tab_reaches_the_body(open_tab: OpenTab, agent: st
     assert len(tab.commands("call.settle")) == 1
 
 
-@each_agent
+@one_agent
 def test_f16_a_turn_that_is_not_stopped_takes_two_steps(open_tab: OpenTab, agent: str) -> None:
     """What the other tests count."""
     tab = open_tab(agent)
@@ -66,7 +66,7 @@ def without_journal(page: Page) -> None:
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
 
 
-@each_agent
+@one_agent
 @pytest.mark.parametrize("prepare", [with_journal, without_journal])
 def test_f20_what_is_answered_in_the_same_tick_is_not_lost(open_tab: OpenTab, agent: str, prepare: Any) -> None:
     tab = open_tab(agent, prepare=prepare)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from e2e.browser.conftest import OpenTab, Tab, Wire, each_agent, planned
+from e2e.browser.conftest import OpenTab, Tab, Wire, one_agent, planned
 from e2e.conftest import Chromium
 from e2e.field_reports.conftest import reload_amid_two_tools
 
@@ -20,7 +20,7 @@ def roles(tab: Tab) -> list[str]:
     return [message["role"] for message in tab.view["messages"] if message["text"]]
 
 
-@each_agent
+@one_agent
 def test_f7_a_call_that_comes_after_a_reload_reaches_the_new_page(open_tab: OpenTab, agent: str) -> None:
     """The model still thinks when the page is reloaded."""
     tab = open_tab(agent)
@@ -34,7 +34,7 @@ def test_f7_a_call_that_comes_after_a_reload_reaches_the_new_page(open_tab: Open
     assert tab.answer() == [{"status": "success", "value": "done"}]
 
 
-@each_agent
+@one_agent
 def test_f8_who_waits_after_a_reload_gets_the_answer(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent)
     lost, again = reload_amid_two_tools(tab)
@@ -43,7 +43,7 @@ def test_f8_who_waits_after_a_reload_gets_the_answer(open_tab: OpenTab, agent: s
     assert tab.ask(planned("ping", word="ping")) == [PONG]
 
 
-@each_agent
+@one_agent
 @pytest.mark.parametrize("tool", ["hold", "hold_again"])
 def test_f8_who_speaks_after_a_reload_is_answered(open_tab: OpenTab, agent: str, tool: str) -> None:
     tab = open_tab(agent)
@@ -60,7 +60,7 @@ def test_f8_who_speaks_after_a_reload_is_answered(open_tab: OpenTab, agent: str,
     assert [entry["tool"] for entry in tab.bodies() if entry["body"] == "begun"].count("hold") == 0
 
 
-@each_agent
+@one_agent
 @pytest.mark.parametrize("tool", ["hold", "hold_again"])
 def test_f8_who_speaks_as_soon_as_the_page_is_there_is_answered(open_tab: OpenTab, agent: str, tool: str) -> None:
     """Before the page knows what went on before it."""
@@ -75,7 +75,7 @@ def test_f8_who_speaks_as_soon_as_the_page_is_there_is_answered(open_tab: OpenTa
     assert [message["role"] for message in view["messages"]].count("human") == 2
 
 
-@each_agent
+@one_agent
 @pytest.mark.parametrize("end", ["reload", "kill"])
 def test_f9_only_what_may_run_again_does(
     open_tab: OpenTab, start_chromium: Callable[..., Chromium], tmp_path: Path, agent: str, end: str
@@ -109,7 +109,7 @@ PLANS = [
 """Calls that are answered, that fail, that the page refuses, that are cancelled."""
 
 
-@each_agent
+@one_agent
 def test_f10_twenty_old_threads_are_opened_and_nothing_runs(
     open_tab: OpenTab, new_context: Callable[..., BrowserContext], agent: str
 ) -> None:
@@ -148,7 +148,7 @@ def test_f10_twenty_old_threads_are_opened_and_nothing_runs(
         assert len(tab.commands("call.settle")) == 20
 
 
-@each_agent
+@one_agent
 def test_f17_a_result_that_is_computed_after_a_rejoin_leaves_the_page(
     open_wired_tab: Callable[..., tuple[Tab, Wire]], agent: str
 ) -> None:
