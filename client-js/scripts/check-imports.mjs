@@ -3,16 +3,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const base = ["errors", "wire", "core", "tool"];
+const base = ["errors", "attempt", "wire", "core", "tool"];
 const client = [...base, "transport", "journal", "client"];
 const MODULES = {
   errors: [],
   wire: ["errors"],
   core: ["errors", "wire"],
-  tool: ["errors", "wire", "core"],
+  attempt: [],
+  tool: ["errors", "attempt", "wire", "core"],
   transport: [...base, "transport"],
   journal: [...base, "transport"],
   client,
+  prompt: [...client, "index"],
   react: [...client, "index"],
   tools: [...client, "index"],
   testing: [...client, "index"],

@@ -2,7 +2,7 @@ export { type Client, createClient, type ThreadOptions } from "./client/client.t
 export type { SubmitInput } from "./client/input.ts";
 export type { ClientOptions, IdKind } from "./client/options.ts";
 export type { Thread } from "./client/thread.ts";
-export type { AgentEvent, ToolEvent } from "./core/effects.ts";
+export type { AgentEvent, ToolEvent, ToolStep, ToolWaiting } from "./core/effects.ts";
 export type { Note } from "./core/note.ts";
 export type {
   ConnectionState,
@@ -17,9 +17,10 @@ export type {
 } from "./core/snapshot.ts";
 export { FarsideError, type FarsideErrorOptions, TOOL_ERROR_CODES, type ToolErrorCode } from "./errors.ts";
 export type { Journal } from "./journal/journal.ts";
+export type { ImplementOptions } from "./tool/admission.ts";
+export { hasConsent, revokeConsent } from "./tool/consent.ts";
 export {
   type DeclaredTool,
-  type ImplementOptions,
   type NoArgs,
   type Tool,
   type ToolBody,

@@ -654,8 +654,9 @@ describe("progress", () => {
 test("a body that waits for a click says so", () => {
   const driver = new Driver().welcome();
   driver.execute();
-  expect(phases(driver.session.bodyWaiting("i1"))).toEqual(["waiting"]);
-  expect(phases(driver.session.bodyWaiting("unknown"))).toEqual([]);
+  const waiting = { reason: "activation", proceed: () => {}, dismiss: () => {} } as const;
+  expect(phases(driver.session.bodyWaiting("i1", waiting))).toEqual(["waiting"]);
+  expect(phases(driver.session.bodyWaiting("unknown", waiting))).toEqual([]);
 });
 
 test("two calls are answered in any order, each with its own result", () => {

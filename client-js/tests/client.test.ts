@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import {
   type Client,
@@ -9,6 +9,7 @@ import {
   type Thread,
   type ToolCall,
   type ToolEvent,
+  type ToolWaiting,
   tool,
 } from "../src/index.ts";
 import { FakeServer, ManualClock, quiet } from "../src/testing/index.ts";
@@ -507,20 +508,45 @@ describe("tools", () => {
     expect(() => createClient({ url: "ws://server", agent: "a", tools: [theirs] })).toThrow(FarsideError);
   });
 
-  test("that wait for a click say so", async () => {
-    const listeners = new EventTarget();
+  describe("that wait for a click", () => {
     const navigator = { userActivation: { isActive: false } };
-    vi.stubGlobal("navigator", navigator);
-    vi.stubGlobal("addEventListener", listeners.addEventListener.bind(listeners));
-    const copy = tool({ name: "get_location", description }).implement(() => "copied", { gesture: true });
-    const { connection, heard } = await page({ tools: [copy] });
-    await grant(connection);
-    expect(heard.map(({ phase }) => phase)).toEqual(["start", "waiting"]);
-    navigator.userActivation.isActive = true;
-    listeners.dispatchEvent(new Event("click"));
-    expect((await connection.take("call.settle")).params.result).toEqual({
-      status: "success",
-      value: "copied",
+    const copy = tool({ name: "get_location", description }).implement(() => "copied", {
+      activation: "required",
+    });
+    beforeEach(() => {
+      navigator.userActivation.isActive = false;
+      vi.stubGlobal("navigator", navigator);
+    });
+
+    test("say so, and go on with it", async () => {
+      const { connection, heard } = await page({ tools: [copy] });
+      await grant(connection);
+      expect(heard.map(({ phase }) => phase)).toEqual(["start", "waiting"]);
+      const waiting = heard[1] as ToolWaiting;
+      expect(waiting).toMatchObject({ name: "get_location", reason: "activation", threadId: "t" });
+      navigator.userActivation.isActive = true;
+      waiting.proceed();
+      expect((await connection.take("call.settle")).params.result).toEqual({
+        status: "success",
+        value: "copied",
+      });
+    });
+
+    test("are dismissed", async () => {
+      const { connection, heard } = await page({ tools: [copy] });
+      await grant(connection);
+      (heard[1] as ToolWaiting).dismiss();
+      expect((await connection.take("call.settle")).params.result).toMatchObject({
+        error: { code: "dismissed" },
+      });
+    });
+
+    test("fail where the page has nothing that could ask", async () => {
+      const { connection } = await page({ tools: [copy], onTool: undefined });
+      await grant(connection);
+      expect((await connection.take("call.settle")).params.result).toMatchObject({
+        error: { code: "needs_gesture", message: expect.stringContaining("onTool") },
+      });
     });
   });
 });

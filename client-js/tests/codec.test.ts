@@ -56,7 +56,7 @@ describe.each(codecs)("$protocol", (codec) => {
 
   test("holds frames to their limit, both ways", () => {
     const value = "é".repeat(100);
-    const limits = { ...DEFAULT_LIMITS, frameBytes: 150 };
+    const limits = { ...DEFAULT_LIMITS, frame_bytes: 150 };
     expect(() => codec.encode(value, limits)).toThrow(code("too_large"));
     expect(() => codec.decode(codec.encode(value), limits)).toThrow(code("too_large"));
     expect(codec.decode(codec.encode("x".repeat(100), limits), limits)).toBe("x".repeat(100));

@@ -277,7 +277,7 @@ describe("the connection", () => {
 
   test("sends what the server takes", () => {
     const driver = new Driver().welcome();
-    expect(driver.session.limits).toEqual({ frameBytes: 1_000_000, depth: 64, items: 1_000_000 });
+    expect(driver.session.limits).toEqual({ frame_bytes: 1_000_000, depth: 64, items: 1_000_000 });
   });
 });
 

@@ -3,7 +3,8 @@ import { type as arktype } from "arktype";
 import * as v from "valibot";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { FarsideError, type ToolContext, tool } from "../src/index.ts";
+import type { Waiting } from "../src/core/waiting.ts";
+import { FarsideError, hasConsent, revokeConsent, type ToolContext, tool } from "../src/index.ts";
 import { quiet } from "../src/testing/index.ts";
 import { resultOfBody } from "../src/tool/body.ts";
 import { adopt } from "../src/tool/tool.ts";
@@ -17,6 +18,17 @@ function context(controller = new AbortController()): ToolContext {
 /** The result of executing a tool with these arguments. */
 function result(implemented: Parameters<typeof adopt>[0], args: unknown = {}, given = context()) {
   return resultOfBody(adopt(implemented), args, given, () => {});
+}
+
+/** Executes a tool; what the user is asked meanwhile is in `asked`. */
+function asking(
+  implemented: Parameters<typeof adopt>[0],
+  args: unknown = {},
+  controller = new AbortController(),
+) {
+  const asked: Waiting[] = [];
+  const ask = (waiting: Waiting) => void asked.push(waiting);
+  return { asked, outcome: resultOfBody(adopt(implemented), args, context(controller), ask) };
 }
 
 /** A body that throws this. */
@@ -122,13 +134,18 @@ describe("a result", () => {
     expect(await result(returning(value))).toEqual({ status: "success", value: sent });
   });
 
-  const cycle: unknown[] = [];
-  cycle.push({ cycle });
+  test("a value that contains itself cannot be sent", async () => {
+    const cycle: unknown[] = [];
+    cycle.push({ cycle });
+    expect(await result(returning(cycle))).toMatchObject({
+      error: { code: "invalid_result", message: expect.stringContaining("contains itself") },
+    });
+  });
+
   test.each([
     [{ a: [1n] }, "$.a[0]", "bigint"],
     [{ a: Number.NaN }, "$.a", "NaN"],
     [[() => 1], "$[0]", "function"],
-    [cycle, "$[0].cycle", "contains itself"],
     [{ at: new Date(0) }, "$.at", "Date"],
     [new Map(), "$", "Map"],
     [{ n: 2 ** 60 }, "$.n", "2^53-1"],
@@ -223,47 +240,156 @@ describe("gestures", () => {
   test("a body that needs one waits for it, with good arguments only", async () => {
     stub();
     const body = vi.fn(() => activation.isActive);
-    const copy = tool({ name: "copy", description, schema: z.object({ text: z.string() }) }).implement(body, {
-      gesture: true,
-    });
-    const onWaiting = vi.fn();
-    expect(await resultOfBody(adopt(copy), {}, context(), onWaiting)).toMatchObject({
-      error: { code: "invalid_args" },
-    });
-    expect(onWaiting).not.toHaveBeenCalled();
+    const schema = z.object({ text: z.string() });
+    const copy = tool({ name: "copy", description, schema }).implement(body, { activation: "required" });
+    expect(await asking(copy, {}).outcome).toMatchObject({ error: { code: "invalid_args" } });
 
-    const outcome = resultOfBody(adopt(copy), { text: "x" }, context(), onWaiting);
+    const { outcome, asked } = asking(copy, { text: "x" });
     await quiet();
-    expect(onWaiting).toHaveBeenCalledOnce();
-    listeners.dispatchEvent(new Event("pointerup"));
-    expect(body).not.toHaveBeenCalled();
+    expect(asked.map(({ reason }) => reason)).toEqual(["activation"]);
     activation.isActive = true;
-    listeners.dispatchEvent(new Event("click"));
+    await quiet();
+    expect(body).not.toHaveBeenCalled();
+    asked[0]?.proceed();
     expect(await outcome).toEqual({ status: "success", value: true });
+  });
+
+  test("a body is asked about again where there was no click after all", async () => {
+    stub();
+    const copy = tool({ name: "copy", description }).implement(() => 1, { activation: "required" });
+    const { outcome, asked } = asking(copy);
+    await quiet();
+    asked[0]?.proceed();
+    await quiet();
+    expect(asked).toHaveLength(2);
+    activation.isActive = true;
+    asked[1]?.proceed();
+    expect(await outcome).toMatchObject({ status: "success" });
   });
 
   test("a body does not wait when there was one just now", async () => {
     stub();
     activation.isActive = true;
-    const onWaiting = vi.fn();
-    const copy = tool({ name: "copy", description }).implement(() => 1, { gesture: true });
-    expect(await resultOfBody(adopt(copy), {}, context(), onWaiting)).toEqual({
-      status: "success",
-      value: 1,
-    });
-    expect(onWaiting).not.toHaveBeenCalled();
+    const copy = tool({ name: "copy", description }).implement(() => 1, { activation: "required" });
+    const { outcome, asked } = asking(copy);
+    expect(await outcome).toEqual({ status: "success", value: 1 });
+    expect(asked).toEqual([]);
+  });
+
+  test("a body that the user does not want is dismissed", async () => {
+    stub();
+    const body = vi.fn();
+    const copy = tool({ name: "copy", description }).implement(body, { activation: "required" });
+    const { outcome, asked } = asking(copy);
+    await quiet();
+    asked[0]?.dismiss();
+    activation.isActive = true;
+    asked[0]?.proceed();
+    expect(await outcome).toMatchObject({ error: { code: "dismissed" } });
+    expect(body).not.toHaveBeenCalled();
   });
 
   test("a body that waits is aborted like any other", async () => {
     stub();
     const body = vi.fn();
     const controller = new AbortController();
-    const copy = tool({ name: "copy", description }).implement(body, { gesture: true });
-    const outcome = resultOfBody(adopt(copy), {}, context(controller), () =>
-      controller.abort(new FarsideError("cancelled", "stop")),
-    );
+    const copy = tool({ name: "copy", description }).implement(body, { activation: "required" });
+    const { outcome, asked } = asking(copy, {}, controller);
+    await quiet();
+    controller.abort(new FarsideError("cancelled", "stop"));
+    activation.isActive = true;
+    asked[0]?.proceed();
     expect(await outcome).toMatchObject({ error: { code: "cancelled" } });
     expect(body).not.toHaveBeenCalled();
+  });
+
+  test("one click is enough for one body that uses it up, after all others", async () => {
+    stub();
+    const order: string[] = [];
+    const named = (name: string, activation: "required" | "consumed") =>
+      tool({ name, description }).implement(() => void order.push(name), { activation });
+    const calls = [named("first", "consumed"), named("second", "consumed"), named("other", "required")].map(
+      (each) => asking(each),
+    );
+    await vi.waitFor(() => expect(calls.map(({ asked }) => asked.length)).toEqual([1, 1, 1]));
+    const click = () => {
+      activation.isActive = true;
+      listeners.dispatchEvent(new Event("click"));
+      for (const { asked } of calls) asked.at(-1)?.proceed();
+    };
+    click();
+    await Promise.all([calls[0]?.outcome, calls[2]?.outcome]);
+    expect(order).toEqual(["other", "first"]);
+    await vi.waitFor(() => expect(calls.map(({ asked }) => asked.length)).toEqual([1, 2, 1]));
+    // The browser may go on to say that there was a click.
+    calls[1]?.asked.at(-1)?.proceed();
+    await vi.waitFor(() => expect(calls[1]?.asked).toHaveLength(3));
+    expect(order).toEqual(["other", "first"]);
+    click();
+    await calls[1]?.outcome;
+    expect(order).toEqual(["other", "first", "second"]);
+  });
+});
+
+describe("consent", () => {
+  const stored = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  };
+  afterEach(() => {
+    stored.clear();
+    vi.unstubAllGlobals();
+  });
+  const photo = (consent: "never" | "once" | "always") =>
+    tool({ name: "photo", description }).implement(() => 1, { consent });
+  /** Calls it and lets the user agree; returns how often the user was asked. */
+  const agreed = async (consent: "never" | "once" | "always") => {
+    const { outcome, asked } = asking(photo(consent));
+    await quiet();
+    for (const { reason, proceed } of asked) {
+      expect(reason).toBe("consent");
+      proceed();
+    }
+    expect(await outcome).toEqual({ status: "success", value: 1 });
+    return asked.length;
+  };
+
+  test("once is remembered until it is taken back, always is asked for each time", async () => {
+    vi.stubGlobal("localStorage", storage);
+    expect([await agreed("never"), await agreed("once"), await agreed("once")]).toEqual([0, 1, 0]);
+    expect(hasConsent("photo")).toBe(true);
+    expect([await agreed("always"), await agreed("always")]).toEqual([1, 1]);
+    revokeConsent("photo");
+    expect(hasConsent("photo")).toBe(false);
+    expect(await agreed("once")).toBe(1);
+    stored.clear();
+    expect(await agreed("always")).toBe(1);
+    expect(stored.size).toBe(0);
+  });
+
+  test("that is refused runs nothing and is not remembered", async () => {
+    vi.stubGlobal("localStorage", storage);
+    const { outcome, asked } = asking(photo("once"));
+    await quiet();
+    asked[0]?.dismiss();
+    expect(await outcome).toMatchObject({ error: { code: "dismissed" } });
+    expect(hasConsent("photo")).toBe(false);
+  });
+
+  test("is asked for each time where a page may store nothing", async () => {
+    expect([await agreed("once"), await agreed("once")]).toEqual([1, 1]);
+  });
+
+  test("that comes with a click is that click too", async () => {
+    vi.stubGlobal("navigator", { userActivation: { isActive: true } });
+    const options = { consent: "always", activation: "required" } as const;
+    const { outcome, asked } = asking(tool({ name: "photo", description }).implement(() => 1, options));
+    await quiet();
+    asked[0]?.proceed();
+    expect(await outcome).toMatchObject({ status: "success" });
+    expect(asked).toHaveLength(1);
   });
 });
 

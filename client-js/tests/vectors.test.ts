@@ -89,7 +89,7 @@ describe("values.json", () => {
 
   test.each(refused)("$name is refused", ({ json, msgpack, limits, code }) => {
     const held: Limits = {
-      frameBytes: limits?.frame_bytes ?? DEFAULT_LIMITS.frameBytes,
+      frame_bytes: limits?.frame_bytes ?? DEFAULT_LIMITS.frame_bytes,
       depth: limits?.depth ?? DEFAULT_LIMITS.depth,
       items: limits?.items ?? DEFAULT_LIMITS.items,
     };

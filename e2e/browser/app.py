@@ -27,7 +27,7 @@ from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -70,6 +70,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "get_location_soon", "args_schema": LocationRequest, "result_schema": Position, "timeout": 1},
     {"name": "copy_text", "args_schema": _strings("text")},
     {"name": "copy_text_on_click", "args_schema": _strings("text")},
+    {"name": "open_window"},
     {"name": "paste_text"},
     {"name": "remember", "args_schema": _strings("key", "value")},
     {"name": "recall", "args_schema": _strings("key"), "idempotent": True},
@@ -246,12 +247,19 @@ async def open_gate(request: Request) -> Response:
     return Response(status_code=204)
 
 
+async def page(request: Request) -> Response:
+    """The page, with the Content-Security-Policy that its address asks for."""
+    policy = request.query_params.get("policy", "")
+    return FileResponse(HERE / "page/index.html", headers={"content-security-policy": policy})
+
+
 def make_app(settings: farside.Settings | None = None) -> Starlette:
     agents = {"function": function, "graph": graph, "pydantic_ai": talker}
     served = farside.Farside(agents, store="sqlite:///farside.db", settings=settings)
     routes = [
         Mount("/farside", served),
         Route("/gates/{name}", open_gate, methods=["POST"]),
+        Route("/", page),
         Mount("/client", StaticFiles(directory=HERE.parents[1] / "client-js/dist")),
         Mount("/", StaticFiles(directory=HERE / "page", html=True)),
     ]

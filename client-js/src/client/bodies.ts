@@ -1,5 +1,7 @@
 import { failure } from "../core/answer.ts";
 import { errorFrom } from "../core/execution.ts";
+import type { Waiting } from "../core/waiting.ts";
+import { FarsideError } from "../errors.ts";
 import { resultOfBody } from "../tool/body.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import type { CallClaimResult, ErrorBody, ToolResult } from "../wire/messages.ts";
@@ -10,7 +12,7 @@ import type { ClientContext } from "./options.ts";
 export interface BodiesOptions {
   readonly threadId: string;
   readonly context: ClientContext;
-  readonly waiting: (interruptId: string) => void;
+  readonly waiting: (interruptId: string, waiting: Waiting) => void;
   readonly progress: (interruptId: string, value: unknown) => void;
   readonly finished: (interruptId: string, result: ToolResult) => void;
 }
@@ -43,7 +45,12 @@ export class Bodies {
         if (this.#running.get(interrupt_id) === controller) progress(interrupt_id, copy);
       },
     };
-    const onWaiting = () => waiting(interrupt_id);
+    const onWaiting = (what: Waiting) => {
+      if (context.options.onTool === undefined) {
+        throw new FarsideError("needs_gesture", "This page has no onTool to ask the user.");
+      }
+      waiting(interrupt_id, what);
+    };
     void resultOfBody(tool, args, toolContext, onWaiting).then((result) => {
       // What an aborted body returns or throws is of no use to anybody.
       if (signal.aborted) return;

@@ -65,7 +65,7 @@ export class ClientThread implements Thread {
     this.#bodies = new Bodies({
       threadId,
       context,
-      waiting: (interruptId) => this.#perform(session.bodyWaiting(interruptId)),
+      waiting: (interruptId, waiting) => this.#perform(session.bodyWaiting(interruptId, waiting)),
       progress: (interruptId, value) => this.#perform(session.bodyProgress(interruptId, value, clock.now())),
       finished: (interruptId, result) =>
         this.#perform(session.bodyFinished(interruptId, result, clock.now())),

@@ -1,3 +1,4 @@
+import { attempt } from "../attempt.ts";
 import type { Note } from "../core/note.ts";
 import type { Journal } from "../journal/journal.ts";
 import { PageJournal } from "../journal/page-journal.ts";
@@ -95,13 +96,4 @@ function hold(
       lock === null ? resolve(undefined) : new Promise<void>((release) => resolve(release));
     locks.request(name, options, granted).catch(() => resolve(undefined));
   });
-}
-
-/** A tab's storage may be missing, forbidden or full: the page has another id after a reload, then. */
-function attempt<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch {
-    return undefined;
-  }
 }

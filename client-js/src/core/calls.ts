@@ -7,6 +7,7 @@ import { renew, report, reportAt } from "./lease.ts";
 import type { Note } from "./note.ts";
 import { isHeld, type PageCall, pageCall } from "./page-call.ts";
 import { ANSWERED, ASKING, CLAIMING, FINISHING, OPEN, OVER, RELEASING, RUNNING, STARTING } from "./phase.ts";
+import type { Waiting } from "./waiting.ts";
 
 /**
  * The calls that this page executes. It notes and claims what it is offered, notes what it begins, keeps its claims, and sends
@@ -112,9 +113,9 @@ export class Calls {
   }
 
   /** A body waits for the user. */
-  waits(interruptId: string): void {
+  waits(interruptId: string, waiting: Waiting): void {
     const call = this.#running(interruptId);
-    if (call !== undefined) tell(this.#context, call, { phase: "waiting" });
+    if (call !== undefined) tell(this.#context, call, { phase: "waiting", ...waiting });
   }
 
   /** The connection is open: goes on where the last one stopped. */

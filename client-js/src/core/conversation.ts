@@ -17,26 +17,18 @@ export interface MessageRecord {
   readonly slots: Map<number, string>;
 }
 
-const ROLES: ReadonlyMap<unknown, MessageRecord["role"]> = new Map(
-  Object.entries({
-    human: "human",
-    user: "human",
-    ai: "ai",
-    assistant: "ai",
-    system: "system",
-    developer: "system",
-    tool: "tool",
-  } as const),
-);
+const ROLES: ReadonlyMap<unknown, MessageRecord["role"]> = new Map([
+  ["human", "human"],
+  ["user", "human"],
+  ["ai", "ai"],
+  ["assistant", "ai"],
+  ["system", "system"],
+  ["developer", "system"],
+  ["tool", "tool"],
+]);
 
 /** Blocks that are shown as tool calls. The last two are how model providers write them in an agent's state. */
-const CALL_BLOCKS: ReadonlySet<string> = new Set([
-  "tool_call",
-  "tool_call_chunk",
-  "invalid_tool_call",
-  "tool_use",
-  "input_json_delta",
-]);
+const CALL_BLOCK = /^((invalid_)?tool_call|tool_call_chunk|tool_use|input_json_delta)$/;
 
 /** The messages of a thread and the tool calls that they ask for. */
 export class Conversation {
@@ -45,7 +37,7 @@ export class Conversation {
     id: record.id,
     role: record.role as Message["role"],
     text: textOf(record.blocks),
-    content: record.blocks.filter((block) => !CALL_BLOCKS.has(String(block["type"]))),
+    content: record.blocks.filter((block) => !CALL_BLOCK.test(String(block["type"]))),
     toolCalls: Array.from(record.toolCalls.values(), (call) => this.toolCalls.views.of(call)),
     streaming: record.streaming,
   }));

@@ -1,24 +1,40 @@
 import type { FarsideError } from "../errors.ts";
 import type { CallClaimResult, Command, ErrorBody } from "../wire/messages.ts";
 import type { Note } from "./note.ts";
+import type { Waiting } from "./waiting.ts";
 
 /** What `onTool` hears about the calls that this page executes. */
-export interface ToolEvent {
-  /**
-   * `start`: the tool begins. `waiting`: the tool needs a click first. `progress`: the tool reported.
-   * `success`, `error`: the tool has ended. `cancelled`: the call was withdrawn, or expired, while the tool ran.
-   */
-  readonly phase: "start" | "waiting" | "progress" | "success" | "error" | "cancelled";
+export type ToolEvent = ToolStep | ToolWaiting;
+
+/** Of which call `onTool` hears. */
+export interface ToolEventCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly toolCallId: string;
+  readonly threadId: string;
+}
+
+/** A tool waits for the user: `proceed` or `dismiss` it. Should the call end meanwhile, `cancelled` comes. */
+export interface ToolWaiting extends ToolEventCall, Waiting {
+  readonly phase: "waiting";
+  readonly result?: undefined;
+  readonly error?: undefined;
+  readonly duration?: undefined;
+}
+
+/** How far a tool is. */
+export interface ToolStep extends ToolEventCall {
+  /**
+   * `start`: the tool begins. `progress`: the tool reported. `success`, `error`: the tool has ended. `cancelled`: the call was
+   * withdrawn, or expired, while the tool ran.
+   */
+  readonly phase: "start" | "progress" | "success" | "error" | "cancelled";
   /** The value (`success`) or what was reported (`progress`). */
   readonly result?: unknown;
   /** With `error` and `cancelled`. */
   readonly error?: FarsideError;
   /** Milliseconds since `start`, once the tool has ended. */
   readonly duration?: number;
-  readonly toolCallId: string;
-  readonly threadId: string;
 }
 
 /** What the agent tells beside the conversation (channel `custom`). */

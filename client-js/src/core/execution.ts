@@ -1,7 +1,7 @@
 import { FarsideError } from "../errors.ts";
 import type { CallClaimResult, ErrorBody, ToolResult } from "../wire/messages.ts";
 import type { CallContext } from "./call-context.ts";
-import type { ToolEvent } from "./effects.ts";
+import type { ToolEvent, ToolEventCall, ToolStep, ToolWaiting } from "./effects.ts";
 import type { Note } from "./note.ts";
 import { granted, type PageCall } from "./page-call.ts";
 import { ASKING, FINISHING, RUNNING, STARTING } from "./phase.ts";
@@ -67,9 +67,9 @@ export function abort(context: CallContext, call: PageCall, reason: ErrorBody): 
 export function tell(
   { threadId, emit }: CallContext,
   { name, args, toolCallId }: PageCall,
-  event: Pick<ToolEvent, "phase" | "result" | "error" | "duration">,
+  event: Omit<ToolStep, keyof ToolEventCall> | Omit<ToolWaiting, keyof ToolEventCall>,
 ): void {
-  emit({ type: "tool", event: Object.freeze({ ...event, name, args, toolCallId, threadId }) });
+  emit({ type: "tool", event: Object.freeze({ ...event, name, args, toolCallId, threadId }) as ToolEvent });
 }
 
 /** A tool's error, as the application gets it. */

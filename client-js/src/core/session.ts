@@ -10,6 +10,7 @@ import { Outbox } from "./outbox.ts";
 import type { Presence } from "./presence.ts";
 import { Projection, type Submission } from "./projection.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { Waiting } from "./waiting.ts";
 
 /** How long a connection may take to open. */
 const OPENING_MS = 15_000;
@@ -224,8 +225,8 @@ export class Session {
   }
 
   /** A body waits for the user before it begins. */
-  bodyWaiting(interruptId: string): Effect[] {
-    this.#calls.waits(interruptId);
+  bodyWaiting(interruptId: string, waiting: Waiting): Effect[] {
+    this.#calls.waits(interruptId, waiting);
     return this.#flush();
   }
 
@@ -306,8 +307,7 @@ export class Session {
     const params = { client_id: this.#clientId, ...this.#gone, ...this.#presence };
     this.#link.send("client.announce", params, ({ result, error, now }) => {
       if (error !== undefined) return this.#projection.failed(error);
-      const { frame_bytes, depth, items } = result.limits;
-      this.#limits = { frameBytes: frame_bytes, depth, items };
+      this.#limits = result.limits;
       this.#link.settledIn(result.ping_ms, now);
     });
   }

@@ -1,30 +1,30 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Waiting } from "../core/waiting.ts";
 import { FarsideError } from "../errors.ts";
 import type { ToolResult } from "../wire/messages.ts";
 import { plain } from "../wire/values.ts";
-import { hasGesture, nextGesture } from "./gesture.ts";
+import { admission } from "./admission.ts";
+import { hasGesture } from "./gesture.ts";
 import { mediaIn } from "./media.ts";
 import { errorBodyOf } from "./thrown.ts";
 import type { ImplementedTool, ToolContext } from "./tool.ts";
 
 /**
  * Executes a call with a tool, from its arguments to its result. Never throws: what goes wrong is the result.
- * `onWaiting` is called when the body has to wait for a click first.
+ * `onWaiting` is called when the body has to wait for the user first.
  */
 export async function resultOfBody(
   tool: ImplementedTool<StandardSchemaV1, StandardSchemaV1>,
   args: unknown,
   context: ToolContext,
-  onWaiting: () => void,
+  onWaiting: (waiting: Waiting) => void,
 ): Promise<ToolResult> {
-  let hadGesture = hasGesture();
+  let hadGesture = true;
   try {
     // The body may change its arguments; the snapshot shows the ones that came.
     const parsed = await tool.parseArgs(plain(args));
-    if (tool.options.gesture === true && !hasGesture()) {
-      onWaiting();
-      await nextGesture(context.signal);
-    }
+    await admission(tool.tool, tool.options, onWaiting);
+    context.signal.throwIfAborted();
     hadGesture = hasGesture();
     const value = await tool.parseResult(await tool.run(parsed, context));
     return { status: "success", value: inDataModel(value, await mediaIn(value)) };

@@ -1,25 +1,23 @@
-const SIGNS = ["click", "pointerup", "keydown", "touchend"] as const;
-
 /** Whether the user has just clicked or typed, as the browser sees it; true where it does not tell. */
 export function hasGesture(): boolean {
   return globalThis.navigator?.userActivation?.isActive ?? true;
 }
 
-/** Waits for the next click or key; rejects with the signal's reason. */
-export function nextGesture(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = new AbortController();
-    const options = { capture: true, signal: stop.signal };
-    const end = (settle: () => void) => {
-      stop.abort();
-      settle();
-    };
-    const look = () => {
-      if (hasGesture()) end(resolve);
-    };
-    const giveUp = () => end(() => reject(signal.reason));
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, options);
-    for (const sign of SIGNS) globalThis.addEventListener(sign, look, options);
-  });
+/** Whether a body of this page has used up the newest click. The browser may still take it for a fresh one. */
+let isUsed = false;
+
+/**
+ * Takes the click that has just happened, if there is one. Of the bodies that use it up only the first gets it, after all
+ * others.
+ */
+export async function takeGesture(usesUp: boolean): Promise<boolean> {
+  if (!usesUp) return hasGesture();
+  // What else begins with this click, begins first: also in another of its listeners.
+  await new Promise((resolve) => setTimeout(resolve));
+  if (isUsed || !hasGesture()) return false;
+  isUsed = true;
+  for (const sign of ["click", "keydown"]) {
+    globalThis.addEventListener?.(sign, () => (isUsed = false), { capture: true, once: true });
+  }
+  return true;
 }

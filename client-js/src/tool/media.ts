@@ -4,7 +4,7 @@ type Canvas = { toBlob(done: (blob: Blob | null) => void): void };
 
 /** The carried form of each blob, file, canvas and image anywhere in a value. */
 export async function mediaIn(value: unknown): Promise<ReadonlyMap<unknown, unknown>> {
-  const blobs = new Map<unknown, Promise<Blob>>();
+  const blobs = new Map<unknown, Promise<Blob> | Blob>();
   const seen = new Set<unknown>();
   const visit = (item: unknown): void => {
     if (typeof item !== "object" || item === null || ArrayBuffer.isView(item) || seen.has(item)) return;
@@ -24,24 +24,20 @@ async function bytesOf(blob: Blob): Promise<unknown> {
   return { mime_type: blob.type, name: (blob as File).name, data };
 }
 
-function blobOf(item: object): Promise<Blob> | undefined {
-  if (item instanceof Blob) return Promise.resolve(item);
+function blobOf(item: object): Promise<Blob> | Blob | undefined {
+  if (item instanceof Blob) return item;
   if ("convertToBlob" in item) return (item as OffscreenCanvas).convertToBlob();
   if ("toBlob" in item) {
     return new Promise((done, fail) => {
       (item as Canvas).toBlob((blob) => (blob ? done(blob) : fail(new Error("the canvas is empty"))));
     });
   }
-  const isData = is("ImageData", item);
-  if (!isData && !is("ImageBitmap", item)) return undefined;
-  const canvas = new OffscreenCanvas(item.width, item.height);
+  const name = Object.prototype.toString.call(item);
+  if (name !== "[object ImageData]" && name !== "[object ImageBitmap]") return undefined;
+  const { width, height } = item as ImageBitmap;
+  const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext("2d") as OffscreenCanvasRenderingContext2D;
-  if (isData) context.putImageData(item as ImageData, 0, 0);
+  if ("data" in item) context.putImageData(item as ImageData, 0, 0);
   else context.drawImage(item as ImageBitmap, 0, 0);
   return canvas.convertToBlob();
-}
-
-function is(name: string, item: object): item is ImageData | ImageBitmap {
-  const type = (globalThis as Record<string, unknown>)[name];
-  return typeof type === "function" && item instanceof type;
 }

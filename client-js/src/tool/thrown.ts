@@ -2,24 +2,19 @@ import { isToolErrorCode, type ToolErrorCode } from "../errors.ts";
 import type { ErrorBody } from "../wire/messages.ts";
 import { isObject, plain } from "../wire/values.ts";
 
-/** `GeolocationPositionError.code`. */
-const GEOLOCATION_CODES: Readonly<Record<number, ToolErrorCode>> = {
-  1: "permission_denied",
-  2: "failed",
-  3: "timed_out",
-};
-
-/** `DOMException.name`. */
-const DOM_CODES: ReadonlyMap<unknown, ToolErrorCode> = new Map([
+/** `DOMException.name`, and `GeolocationPositionError.code`; anything else has `failed`. */
+const CODES: ReadonlyMap<unknown, ToolErrorCode> = new Map<unknown, ToolErrorCode>([
   ["NotAllowedError", "permission_denied"],
   ["NotSupportedError", "unsupported"],
+  [1, "permission_denied"],
+  [3, "timed_out"],
 ]);
 
 /** What a body threw, as the error of its call. `hadGesture`: the user had clicked when the body began. */
 export function errorBodyOf(thrown: unknown, hadGesture: boolean): ErrorBody {
   const { code, name, message, details } = Object(thrown) as { readonly [key: string]: unknown };
   const body: ErrorBody = {
-    code: isToolErrorCode(code) ? code : (geolocationCode(thrown, code) ?? domCode(name, hadGesture)),
+    code: isToolErrorCode(code) ? code : codeOf(thrown, code, name, hadGesture),
     message: wellFormed(typeof message === "string" ? message : String(thrown)),
   };
   if (isObject(details)) {
@@ -32,14 +27,11 @@ export function errorBodyOf(thrown: unknown, hadGesture: boolean): ErrorBody {
   return body;
 }
 
-function geolocationCode(thrown: unknown, code: unknown): ToolErrorCode | undefined {
+function codeOf(thrown: unknown, code: unknown, name: unknown, hadGesture: boolean): ToolErrorCode {
   const isPositionError = Object.prototype.toString.call(thrown) === "[object GeolocationPositionError]";
-  return isPositionError ? GEOLOCATION_CODES[Number(code)] : undefined;
-}
-
-function domCode(name: unknown, hadGesture: boolean): ToolErrorCode {
-  const known = DOM_CODES.get(name) ?? "failed";
-  return known === "permission_denied" && !hadGesture ? "needs_gesture" : known;
+  const known = CODES.get(isPositionError ? code : name) ?? "failed";
+  // A browser has one name for what the user, and what only a click, would allow.
+  return known === "permission_denied" && !isPositionError && !hadGesture ? "needs_gesture" : known;
 }
 
 function wellFormed(text: string): string {

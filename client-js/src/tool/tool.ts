@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { FarsideError } from "../errors.ts";
+import type { ImplementOptions } from "./admission.ts";
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -39,12 +40,6 @@ export interface ToolDeclaration<
    * denied, the server rather asks another page.
    */
   readonly permissions?: readonly string[] | undefined;
-}
-
-/** How a body wants to be run. */
-export interface ImplementOptions {
-  /** The body calls what browsers allow only after a click (a file picker, the clipboard): it waits for one. */
-  readonly gesture?: boolean | undefined;
 }
 
 /** A tool as the official clients know it: it fits `tools` of `createClient`, and every {@link Tool} fits them. */

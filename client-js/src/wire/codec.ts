@@ -65,14 +65,14 @@ export const MESSAGEPACK_CODEC: Codec = {
 
 /** The length as UTF-8, counted only where it may matter: a UTF-16 unit becomes at most three bytes. */
 function byteLength(text: string, limits: Limits): number {
-  return text.length * 3 > limits.frameBytes ? new TextEncoder().encode(text).length : text.length;
+  return text.length * 3 > limits.frame_bytes ? new TextEncoder().encode(text).length : text.length;
 }
 
 function fits(size: number, limits: Limits): void {
-  if (size > limits.frameBytes) {
+  if (size > limits.frame_bytes) {
     throw new FarsideError(
       "too_large",
-      `expected a frame of at most ${limits.frameBytes} bytes, got ${size}`,
+      `expected a frame of at most ${limits.frame_bytes} bytes, got ${size}`,
     );
   }
 }

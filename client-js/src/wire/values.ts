@@ -12,16 +12,16 @@ export type Value =
 
 /** How large one message may be: the frame in bytes, the nesting, and all elements together. */
 export interface Limits {
-  readonly frameBytes: number;
+  readonly frame_bytes: number;
   readonly depth: number;
   readonly items: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { frameBytes: 48 * 1024 * 1024, depth: 64, items: 1_000_000 };
+export const DEFAULT_LIMITS: Limits = { frame_bytes: 48 * 1024 * 1024, depth: 64, items: 1_000_000 };
 
 /** What a client takes from a server: room for what the server once took, inside a larger message. */
 export const INCOMING_LIMITS: Limits = {
-  frameBytes: Number.POSITIVE_INFINITY,
+  frame_bytes: Number.POSITIVE_INFINITY,
   depth: 128,
   items: Number.POSITIVE_INFINITY,
 };
@@ -29,17 +29,6 @@ export const INCOMING_LIMITS: Limits = {
 const ESCAPED = /^\$+bytes$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** An error about one place inside a value, on its way out to the root. */
-class Refused extends Error {
-  readonly path: (string | number)[] = [];
-  constructor(
-    readonly code: string,
-    reason: string,
-  ) {
-    super(reason);
-  }
-}
 
 /** Whether `value` is a plain object, of this realm or of another one. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -58,27 +47,26 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
   let items = limits.items;
   let escapes = false;
 
+  const path: (string | number)[] = [];
+  const refuse = (code: string, reason: string): never => {
+    throw new FarsideError(code, `at ${placeOf(path)}: ${reason}`);
+  };
   const text = (string: string) => {
     if (LONE_SURROGATE.test(string)) {
       const code = fromJson ? "malformed_frame" : "invalid_value";
-      throw new Refused(code, "expected a well-formed string, got one with a lone surrogate");
+      refuse(code, "expected a well-formed string, got one with a lone surrogate");
     }
   };
   const enter = (size: number, depth: number) => {
-    if (depth <= 0) {
-      throw new Refused("too_deep", "arrays and objects are nested too deeply; flatten the value");
-    }
+    if (depth <= 0) refuse("too_deep", "arrays and objects are nested too deeply; flatten the value");
     items -= size;
-    if (items < 0) throw new Refused("too_large", "the value has too many elements; send less, or bytes");
+    if (items < 0) refuse("too_large", "the value has too many elements; send less, or bytes");
   };
   const member = (item: unknown, key: string | number, depth: number) => {
-    try {
-      if (typeof key === "string") text(key);
-      visit(item, depth);
-    } catch (error) {
-      if (error instanceof Refused) error.path.push(key);
-      throw error;
-    }
+    path.push(key);
+    if (typeof key === "string") text(key);
+    visit(item, depth);
+    path.pop();
   };
   const visit = (item: unknown, depth: number): void => {
     if (item === null || typeof item === "boolean") return;
@@ -86,10 +74,7 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
       text(item);
     } else if (typeof item === "number") {
       if (Math.abs(item) <= Number.MAX_SAFE_INTEGER) return;
-      const [expected, advice] = Number.isFinite(item)
-        ? ["a number within ±(2^53-1)", "send it as a string"]
-        : ["a finite number", "send null or a string"];
-      throw new Refused("invalid_value", `expected ${expected}, got ${item}; ${advice}`);
+      refuse("invalid_value", `expected a number within ±(2^53-1), got ${item}; send a string`);
     } else if (Array.isArray(item)) {
       enter(item.length, depth);
       for (let index = 0; index < item.length; index++) member(item[index], index, depth - 1);
@@ -103,25 +88,15 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
       }
       enter(keys.length, depth);
       for (const key of keys) {
-        if (key === "__proto__") {
-          throw new Refused("invalid_value", "the key __proto__ is refused; rename it");
-        }
+        if (key === "__proto__") refuse("invalid_value", "the key __proto__ is refused; rename it");
         member(item[key], key, depth - 1);
       }
     } else {
-      throw new Refused(
-        "invalid_value",
-        `expected null, boolean, number, string, array, object or bytes, got ${nameOf(item)}`,
-      );
+      refuse("invalid_value", `expected what JSON has, or bytes, got ${nameOf(item)}`);
     }
   };
 
-  try {
-    visit(value, limits.depth);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    throw new FarsideError(error.code, `at ${placeOf(error.path.reverse())}: ${error.message}`);
-  }
+  visit(value, limits.depth);
   return escapes;
 }
 
@@ -131,7 +106,6 @@ export function check(value: unknown, limits: Limits = DEFAULT_LIMITS, fromJson 
  * null. Throws like {@link check}; a value that contains itself is refused too.
  */
 export function plain(value: unknown, carried?: ReadonlyMap<unknown, unknown>): Value {
-  const path: (string | number)[] = [];
   const above: unknown[] = [];
 
   const copy = (given: unknown): unknown => {
@@ -142,25 +116,14 @@ export function plain(value: unknown, carried?: ReadonlyMap<unknown, unknown>): 
     const isArray = Array.isArray(item);
     if (!isArray && !isObject(item)) return item;
     if (above.includes(item)) {
-      throw new FarsideError(
-        "invalid_value",
-        `at ${placeOf(path)}: expected a tree, got a value that contains itself`,
-      );
+      throw new FarsideError("invalid_value", "expected a tree, got a value that contains itself");
     }
     if (above.length > DEFAULT_LIMITS.depth) return null; // The check says so better, and it comes next.
     above.push(item);
-    const within = (key: string | number, child: unknown): unknown => {
-      path.push(key);
-      const copied = copy(child);
-      path.pop();
-      return copied;
-    };
     const copied = isArray
-      ? Array.from(item, (child, index) => within(index, child))
+      ? Array.from(item, copy)
       : Object.fromEntries(
-          Object.entries(item).flatMap(([key, child]) =>
-            child === undefined ? [] : [[key, within(key, child)]],
-          ),
+          Object.entries(item).flatMap(([key, child]) => (child === undefined ? [] : [[key, copy(child)]])),
         );
     above.pop();
     return copied;

@@ -1,5 +1,6 @@
 // The page of the browser tests: `window.harness` is what they see and do.
 import { createClient } from "/client/index.js";
+import { createPrompt } from "/client/prompt/index.js";
 import { makeTools } from "./tools.js";
 
 const parameters = new URLSearchParams(location.search);
@@ -20,12 +21,19 @@ const note = (entry) => {
 };
 
 const { tools, release } = makeTools(note);
+/** Asks the user; without it a click anywhere on the page will do. */
+const prompt = parameters.has("prompt") ? createPrompt() : undefined;
 const client = createClient({
   url: parameters.get("server") ?? "/farside",
   agent: parameters.get("agent"),
   tools,
   ...(encoding === null ? {} : { encoding }),
-  onTool: ({ phase, name, error }) => note({ tool: name, phase, ...(error ? { code: error.code } : {}) }),
+  onTool: (event) => {
+    const { phase, name, error, proceed } = event;
+    note({ tool: name, phase, ...(error ? { code: error.code } : {}) });
+    if (prompt !== undefined) prompt(event);
+    else if (phase === "waiting") addEventListener("click", proceed, { once: true });
+  },
 });
 const thread = client.thread(parameters.get("thread"));
 

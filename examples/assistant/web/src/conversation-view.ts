@@ -1,4 +1,4 @@
-import type { Snapshot, ToolCall } from "farside";
+import type { Snapshot, ToolCall, ToolWaiting } from "farside";
 import { arrange, byId, h } from "./dom.ts";
 import { MessageView } from "./message-view.ts";
 import { lookOf } from "./results.ts";
@@ -21,14 +21,14 @@ export class ConversationView {
     this.#retry = retry;
   }
 
-  /** Shows the conversation as it is now. `needsClick` tells whose tools wait for a click. */
-  update(snapshot: Snapshot, needsClick: (call: ToolCall) => boolean): void {
+  /** Shows the conversation as it is now. `waitingOf` tells what a call's tool asks the user, if it does. */
+  update(snapshot: Snapshot, waitingOf: (call: ToolCall) => ToolWaiting | undefined): void {
     const { messages, toolCalls, error } = snapshot;
     const shown = messages.filter(({ role }) => role !== "system");
     for (const message of shown) {
       const view = this.#views.get(message.id) ?? new MessageView(message.role);
       this.#views.set(message.id, view);
-      view.update(message, needsClick);
+      view.update(message, waitingOf);
     }
     const ids = new Set(shown.map(({ id }) => id));
     for (const [id, view] of this.#views) {

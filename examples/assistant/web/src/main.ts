@@ -1,4 +1,11 @@
-import { createClient, type Snapshot, type Thread, type ToolCall, type ToolEvent } from "farside";
+import {
+  createClient,
+  type Snapshot,
+  type Thread,
+  type ToolCall,
+  type ToolEvent,
+  type ToolWaiting,
+} from "farside";
 import { Composer } from "./composer.ts";
 import { ConversationView } from "./conversation-view.ts";
 import { byId } from "./dom.ts";
@@ -22,8 +29,8 @@ const connection = byId("connection", HTMLParagraphElement);
 const connectionLabel = byId("connection-label", HTMLSpanElement);
 const newButton = byId("new", HTMLButtonElement);
 
-/** The calls whose tools wait for a click, by the model's id. */
-const needsClick = new Set<string>();
+/** What tools ask the user before they begin, by the model's id of the call. */
+const waiting = new Map<string, ToolWaiting>();
 let wasOpen = false;
 let thread = open();
 
@@ -62,7 +69,7 @@ function open(): Thread {
 
 function reopen(): void {
   thread.close();
-  needsClick.clear();
+  waiting.clear();
   view.clear();
   thread = open();
   render();
@@ -79,9 +86,9 @@ function submit(text: string): void {
   scrolling.toEnd();
 }
 
-function onTool({ phase, toolCallId }: ToolEvent): void {
-  if (phase === "waiting") needsClick.add(toolCallId);
-  else needsClick.delete(toolCallId);
+function onTool(event: ToolEvent): void {
+  if (event.phase === "waiting") waiting.set(event.toolCallId, event);
+  else waiting.delete(event.toolCallId);
   render();
 }
 
@@ -91,7 +98,7 @@ function render(): void {
   const isRunning = status === "running";
   // A new message calls off what waits for the page; at any other time of a run the server would refuse it.
   const canSend = !isRunning || toolCalls.some(isOpen);
-  view.update(snapshot, ({ id, state }) => needsClick.has(id) && state !== "answered");
+  view.update(snapshot, ({ id, state }) => (state === "answered" ? undefined : waiting.get(id)));
   composer.update(isRunning, canSend);
   if (status !== "loading") suggestions.update(messages.length > 0, canSend);
   scrolling.update(messages.length > 0);

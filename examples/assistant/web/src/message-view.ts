@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from "farside";
+import type { Message, ToolCall, ToolWaiting } from "farside";
 import { arrange, h } from "./dom.ts";
 import { markdown } from "./markdown.ts";
 import { ToolCard } from "./tool-card.ts";
@@ -16,8 +16,8 @@ export class MessageView {
     this.element = h("li", { class: `message ${role}` }, this.#speaker, this.#text);
   }
 
-  /** Shows the message as it is now. `needsClick` tells whose tools wait for a click. */
-  update(message: Message, needsClick: (call: ToolCall) => boolean): void {
+  /** Shows the message as it is now. `waitingOf` tells what a call's tool asks the user, if it does. */
+  update(message: Message, waitingOf: (call: ToolCall) => ToolWaiting | undefined): void {
     if (message.text !== this.#shown?.text) {
       this.#text.replaceChildren(message.role === "human" ? message.text : markdown(message.text));
     }
@@ -27,7 +27,7 @@ export class MessageView {
     for (const [index, call] of message.toolCalls.entries()) {
       const card = this.#cards[index] ?? new ToolCard(call.name);
       this.#cards[index] = card;
-      card.update(call, needsClick(call));
+      card.update(call, waitingOf(call));
     }
     arrange(this.element, [this.#speaker, this.#text, ...this.#cards.map(({ element }) => element)]);
   }

@@ -1,4 +1,4 @@
-import type { ToolCall } from "farside";
+import type { ToolCall, ToolWaiting } from "farside";
 import { h } from "./dom.ts";
 import { icon } from "./icons.ts";
 import { dispose, lookOf, plainly } from "./results.ts";
@@ -19,7 +19,7 @@ export class ToolCard {
   readonly #content = h("div", { class: "content" });
   readonly #args = h("details", { class: "args" });
   #call: ToolCall | undefined;
-  #needsClick = false;
+  #waiting: ToolWaiting | undefined;
 
   constructor(name: string) {
     const look = lookOf(name);
@@ -30,18 +30,18 @@ export class ToolCard {
     this.element.dataset["tool"] = name;
   }
 
-  /** Shows the call as it is now. `needsClick`: its tool waits for the user to click on the page. */
-  update(call: ToolCall, needsClick: boolean): void {
-    if (call === this.#call && needsClick === this.#needsClick) return;
+  /** Shows the call as it is now. `waiting`: what its tool asks the user. */
+  update(call: ToolCall, waiting: ToolWaiting | undefined): void {
+    if (call === this.#call && waiting === this.#waiting) return;
     const before = this.#call;
     this.#call = call;
-    this.#needsClick = needsClick;
-    this.element.dataset["state"] = needsClick ? "waiting" : call.state;
-    this.#state.replaceChildren(...stateOf(call, needsClick));
+    this.#waiting = waiting;
+    this.element.dataset["state"] = waiting ? "waiting" : call.state;
+    this.#state.replaceChildren(...stateOf(call, waiting));
     if (call.args !== before?.args) this.#showArgs(call.args);
     if (call.state === before?.state && call.result === before.result && call.state === "answered") return;
     this.dispose();
-    this.#content.replaceChildren(...contentOf(call, needsClick));
+    this.#content.replaceChildren(...contentOf(call, waiting));
   }
 
   /** Lets go of what the card holds on to. */
@@ -55,8 +55,8 @@ export class ToolCard {
   }
 }
 
-function stateOf({ state }: ToolCall, needsClick: boolean): Node[] {
-  const text = needsClick ? "Needs a click" : STATES[state];
+function stateOf({ state }: ToolCall, waiting: ToolWaiting | undefined): Node[] {
+  const text = waiting ? "Asks you" : STATES[state];
   const sign = {
     waiting: h("span", { class: "spinner slow" }),
     running: h("span", { class: "spinner" }),
@@ -67,11 +67,13 @@ function stateOf({ state }: ToolCall, needsClick: boolean): Node[] {
   return [sign, document.createTextNode(text)];
 }
 
-function contentOf(call: ToolCall, needsClick: boolean): HTMLElement[] {
-  if (needsClick) {
-    // Any click on the page will do, so the button has nothing to do itself.
-    const button = h("button", { type: "button", class: "button primary" }, "Go on");
-    return [h("p", { class: "note" }, "The browser allows this only after a click."), button];
+function contentOf(call: ToolCall, waiting: ToolWaiting | undefined): HTMLElement[] {
+  if (waiting !== undefined) {
+    const goOn = h("button", { type: "button", class: "button primary" }, "Go on");
+    const notNow = h("button", { type: "button", class: "button" }, "Not now");
+    goOn.addEventListener("click", waiting.proceed);
+    notNow.addEventListener("click", waiting.dismiss);
+    return [h("p", { class: "note" }, "The browser allows this only after a click."), goOn, notNow];
   }
   if (call.state === "answered") return [lookOf(call.name).result(call) ?? plainly(call.result)];
   if (call.state === "failed" || call.state === "cancelled") {

@@ -16,7 +16,7 @@ export const copyText = tool({
     await clipboard().writeText(text);
     return { characters: [...text].length };
   },
-  { gesture: true },
+  { activation: "required" },
 );
 
 export const pasteText = tool({
@@ -29,7 +29,7 @@ export const pasteText = tool({
     const text = await clipboard().readText();
     return { text: wellFormed(text.slice(0, LIMIT)), truncated: text.length > LIMIT };
   },
-  { gesture: true },
+  { activation: "required" },
 );
 
 function clipboard(): Clipboard {

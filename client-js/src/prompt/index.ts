@@ -1,0 +1,1 @@
+export { createPrompt, type Prompt, type PromptOptions } from "./prompt.ts";
