@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +25,7 @@ from farside.functions import FunctionRuntime
 from farside.processes import forget, is_gone, new_process_id
 from farside.stores.memory import MemoryStore
 from farside.stores.sqlite import SqliteStore
+from farside.tools import HeadlessTool, declaration_of
 from farside.wire.values import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -59,13 +60,16 @@ class Farside:
         limits: how large a message may be.
         allowed_origins: which pages of other origins may use the HTTP routes, for example ``["https://app.example"]``,
             or ``["*"]`` for all. Pages of the app's own origin always may; under ``farside dev`` those of localhost.
+        tools: headless tools that the agents may call but whose declarations the server cannot find by itself before
+            that: those of async functions, and of toolsets or graphs that are made for each run. They are checked
+            against what pages announce, and ``farside types`` writes them.
         clock, new_id: time and ids, for tests.
 
     A server that runs the ASGI lifespan starts it at once, which resumes what a crash interrupted. Mounted apps get no
     lifespan from Starlette: pass :meth:`lifespan` to the outer app, or the first request starts it.
 
     Raises:
-        ValueError: an agent, the store's address or the origins are none of these; says what was expected.
+        ValueError: an agent, a tool, the store's address or the origins are none of these; says what was expected.
     """
 
     def __init__(
@@ -77,6 +81,7 @@ class Farside:
         settings: Settings | None = None,
         limits: Limits = DEFAULT_LIMITS,
         allowed_origins: Sequence[str] = (),
+        tools: Iterable[Any] = (),
         clock: Clock | None = None,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -86,6 +91,7 @@ class Farside:
             raise ValueError(f"expected a list of origins, got {allowed_origins!r}; write [{allowed_origins!r}]")
         self._store, self._file = _store(store)
         self._agents = {name: (_kind(name, agent), agent) for name, agent in agents.items()}
+        self._tools = [_declaration(tool) for tool in tools]
         self._settings = settings or Settings()
         self._context = context
         self._limits = limits
@@ -124,14 +130,30 @@ class Farside:
                     self._engine = await self._start()
         return self._engine
 
+    @property
+    def tools(self) -> tuple[HeadlessTool, ...]:
+        """The headless tools that the app declares, as far as they are known before an agent runs: each once.
+
+        Raises:
+            ValueError: two declarations have one name, and different schemas.
+        """
+        found: dict[str, HeadlessTool] = {}
+        for tool in (*self._tools, *(tool for kind, agent in self._agents.values() for tool in _tools(kind, agent))):
+            if found.setdefault(tool.name, tool).fingerprint != tool.fingerprint:
+                raise ValueError(
+                    f"expected one declaration of the tool {tool.name!r}, got two with different schemas; a page can "
+                    "implement only one of them: rename one"
+                )
+        return tuple(found.values())
+
     async def _start(self) -> Engine:
         async with AsyncExitStack() as opening:
             await self._store.open()
             opening.push_async_callback(self._store.close)
-            runtimes = await _graph_runtimes(self._of("graph"), opening, self._file, self._context_of)
-            runtimes |= {name: FunctionRuntime(function) for name, function in self._of("function").items()}
+            runtimes = await _graph_runtimes(self._of("graph"), opening, self._file, self._context_of, self._tools)
+            runtimes |= {name: FunctionRuntime(each, self._tools) for name, each in self._of("function").items()}
             runtimes |= {
-                name: _pydantic_ai_runtime(agent, self._context_of(name))
+                name: _pydantic_ai_runtime(agent, self._context_of(name), self._tools)
                 for name, agent in self._of("pydantic_ai").items()
             }
             process_id = new_process_id()
@@ -219,6 +241,7 @@ async def _graph_runtimes(
     opening: AsyncExitStack,
     file: Path | None,
     context_of: Callable[[str], Callable[[Leg], Awaitable[Any]]],
+    tools: Sequence[HeadlessTool],
 ) -> dict[str, Runtime]:
     """Runtimes for graphs, with one saver for those that bring none."""
     if not graphs:
@@ -228,13 +251,38 @@ async def _graph_runtimes(
 
     saver = await opening.enter_async_context(open_saver(file))
     return {
-        name: LangGraphRuntime(graph, checkpointer=saver, context=context_of(name)) for name, graph in graphs.items()
+        name: LangGraphRuntime(graph, checkpointer=saver, context=context_of(name), tools=tools)
+        for name, graph in graphs.items()
     }
 
 
-def _pydantic_ai_runtime(agent: Any, context: Callable[[Leg], Awaitable[Any]]) -> Runtime:
+def _pydantic_ai_runtime(
+    agent: Any, context: Callable[[Leg], Awaitable[Any]], tools: Sequence[HeadlessTool]
+) -> Runtime:
     from farside.pydantic_ai.runtime import PydanticAIRuntime
 
     if isinstance(agent, PydanticAIRuntime):
-        return agent.given(context)
-    return PydanticAIRuntime(agent, context=context)
+        return agent.given(context, tools)
+    return PydanticAIRuntime(agent, context=context, tools=tools)
+
+
+def _declaration(tool: Any) -> HeadlessTool:
+    found = declaration_of(tool)
+    if found is None:
+        raise ValueError(
+            f"expected tools to be headless tools, made by farside.tool or farside.langgraph.tool; got {tool!r}"
+        )
+    return found
+
+
+def _tools(kind: _Kind, agent: Any) -> Iterable[HeadlessTool]:
+    """What an agent shows of its headless tools."""
+    if kind == "graph":
+        from farside.langgraph.declarations import declarations_of
+
+        return declarations_of(agent)
+    if kind == "pydantic_ai":
+        from farside.pydantic_ai.runtime import tools_of
+
+        return tools_of(agent)
+    return ()

@@ -9,13 +9,15 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
+from functools import cached_property
 from itertools import islice
 from typing import Any, cast
 
 import jsonschema_rs
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from farside.core.model import ToolResult, failure
 from farside.errors import FarsideError, ToolError
@@ -84,15 +86,20 @@ class HeadlessTool:
         """The arguments' canonical JSON Schema: what the model and the page are told."""
         return self._args.json_schema
 
+    @cached_property
+    def page_args_json_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments as a page gets them: plain values, with the defaults filled in."""
+        return self._args.parsed_json_schema()
+
     @property
     def result_json_schema(self) -> dict[str, Any] | None:
         """The result's canonical JSON Schema, None for any value."""
         return None if self._result is None else self._result.json_schema
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that change when the name, the arguments' or the result's schema changes, not when words do."""
-        essence = [self.name, _bare(self.args_json_schema), _bare(self.result_json_schema)]
+        essence = [self.name, without_prose(self.args_json_schema), without_prose(self.result_json_schema)]
         return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:16]
 
     def parse_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,6 +156,12 @@ def tool(
     )
 
 
+def declaration_of(tool: object) -> HeadlessTool | None:
+    """The declaration that a tool is, or that it wraps, as ``farside.langgraph.tool`` does; None for anything else."""
+    found = tool if isinstance(tool, HeadlessTool) else getattr(tool, "declaration", None)
+    return found if isinstance(found, HeadlessTool) else None
+
+
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -181,7 +194,8 @@ class _Shape:
         elif isinstance(schema, type):
             try:
                 self._adapter = TypeAdapter(schema)
-                self.json_schema = _unreferenced(self._adapter.json_schema())
+                how = GenerateJsonSchema if role == "args_schema" else _OfResults
+                self.json_schema = _unreferenced(self._adapter.json_schema(schema_generator=how))
             except (PydanticSchemaGenerationError, PydanticUserError) as error:
                 raise ValueError(
                     f"tool {tool_name!r}: {role} must be a pydantic model, a typing_extensions.TypedDict or a JSON "
@@ -217,6 +231,30 @@ class _Shape:
             return self.validate({**defaults, **value})
         return self._adapter.dump_python(self.validate(value), mode="json", by_alias=True)
 
+    def parsed_json_schema(self) -> dict[str, Any]:
+        """The schema of what ``parse`` returns."""
+        if self._adapter is not None:
+            return _unreferenced(self._adapter.json_schema(mode="serialization", schema_generator=_OfParsed))
+        properties: dict[str, Any] = self.json_schema["properties"]
+        filled = [name for name, each in properties.items() if isinstance(each, Mapping) and "default" in each]
+        required: list[str] = self.json_schema.get("required", [])
+        there = [*required, *(name for name in filled if name not in required)]
+        return {**self.json_schema, "required": there} if there else self.json_schema
+
+
+class _OfResults(GenerateJsonSchema):
+    """Bytes are what a page returns, which JSON carries as ``{"$bytes": string}``."""
+
+    def bytes_schema(self, schema: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"$bytes": {"type": "string"}}, "required": ["$bytes"]}
+
+
+class _OfParsed(GenerateJsonSchema):
+    """Whatever has a default is there."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field.get("required", total) if field["type"] == "typed-dict-field" else True
+
 
 def _unreferenced(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that says itself what it is: that of a recursive model is only a reference into its own $defs."""
@@ -234,15 +272,22 @@ def _check_arguments(name: str, schema: Mapping[str, Any]) -> None:
         raise ValueError(f"tool {name!r}: the argument name {reserved[0]!r} is reserved; rename the argument")
 
 
-def _bare(schema: Any, *, names: bool = False) -> Any:
-    """A schema without what is only for readers. ``names``: the keys are names, not keywords."""
+def without_prose(schema: Any, also: Collection[str] = (), *, names: bool = False) -> Any:
+    """A schema without what is only for readers.
+
+    Args:
+        also: more keywords to leave out.
+        names: the keys are names, not keywords.
+    """
     if isinstance(schema, Mapping):
         items = cast("Mapping[str, Any]", schema).items()
         return {
-            key: value if not names and key in _VALUES else _bare(value, names=not names and key in _NAMES)
+            key: value
+            if not names and key in _VALUES
+            else without_prose(value, also, names=not names and key in _NAMES)
             for key, value in items
-            if names or key not in _ANNOTATIONS
+            if names or (key not in _ANNOTATIONS and key not in also)
         }
     if isinstance(schema, list):
-        return [_bare(item) for item in cast("list[Any]", schema)]
+        return [without_prose(item, also) for item in cast("list[Any]", schema)]
     return schema

@@ -1,4 +1,5 @@
-"""The command line: ``farside serve module:app``, ``farside dev module:app``, ``farside doctor module:app``."""
+"""The command line: ``farside serve module:app``, ``farside dev module:app``, ``farside doctor
+module:app``, ``farside types module:app``."""
 
 from farside.cli.commands import main
 

@@ -15,6 +15,7 @@ import uvicorn
 from farside.app import DEVELOPMENT, Farside
 from farside.asgi import server_options
 from farside.cli import reload
+from farside.cli.types import run as write_types
 from farside.doctor import report
 
 
@@ -43,13 +44,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="List the runs of a Farside app's store that have not ended, and what they wait for. "
         "Changes nothing; the server may be running. The exit code is 1 when something is stuck.",
     )
-    for command in (serve, dev, doctor):
+    types = commands.add_parser(
+        "types",
+        help="write the TypeScript types of the app's headless tools",
+        description="Write a TypeScript file with the types of every headless tool that a Farside app declares, and "
+        "with what a page implements it by. A module without an app will do, too: its exported tools are meant then.",
+    )
+    types.add_argument("-o", "--output", type=Path, help="the file to write (default: the standard output)")
+    types.add_argument(
+        "--check", action="store_true", help="write nothing; the exit code is 1 when the file is out of date"
+    )
+    types.add_argument(
+        "--import",
+        dest="source",
+        metavar="MODULE",
+        default="farside",
+        help="the module that the file imports farside from (default: %(default)s)",
+    )
+    for command in (serve, dev, doctor, types):
         command.add_argument("app", metavar="module:app", help="where the app is, for example server:app")
     options = parser.parse_args(arguments)
     module, _, name = options.app.partition(":")
-    if not module or not name:
+    if not module or (not name and (options.command != "types" or ":" in options.app)):
         parser.error(f"expected module:app, got {options.app!r}; for example server:app")
     sys.path.insert(0, str(Path.cwd()))
+    if options.command == "types":
+        if options.check and options.output is None:
+            parser.error("expected --check with the file to check, got no -o")
+        try:
+            return write_types(options.app, options.output, check=options.check, source=options.source)
+        except ValueError as error:
+            parser.error(str(error))
     if options.command == "doctor":
         app = getattr(importlib.import_module(module), name, None)
         if not isinstance(app, Farside):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool
 
 from farside.langgraph.graph import Graph, is_graph, runnables
-from farside.tools import HeadlessTool
+from farside.tools import HeadlessTool, declaration_of
 
 
 class Declarations:
     """The declared headless tools of one agent, by name."""
 
-    def __init__(self) -> None:
-        self._by_name: dict[str, HeadlessTool] = {}
+    def __init__(self, known: Iterable[HeadlessTool] = ()) -> None:
+        self._by_name = {declaration.name: declaration for declaration in known}
 
     def learn(self, declaration: HeadlessTool) -> None:
         """Remember a declaration; the newest of a name counts."""
@@ -26,14 +26,12 @@ class Declarations:
         return self._by_name.get(name)
 
 
-def declarations_of(graph: Graph) -> Declarations:
+def declarations_of(graph: Graph) -> Iterator[HeadlessTool]:
     """What the graph's nodes and the graphs in them show: the tools of every ``ToolNode``."""
-    found = Declarations()
     for tool in _tools(graph):
-        declaration = getattr(tool, "declaration", None)
-        if isinstance(declaration, HeadlessTool):
-            found.learn(declaration)
-    return found
+        declaration = declaration_of(tool)
+        if declaration is not None:
+            yield declaration
 
 
 def _tools(runnable: Any) -> Iterator[BaseTool]:

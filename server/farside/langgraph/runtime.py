@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from farside.errors import FarsideError
 from farside.langgraph.checkpoints import CheckpointedGraph, state_of
 from farside.langgraph.closing import add_messages, close
 from farside.langgraph.configs import run_config
-from farside.langgraph.declarations import declarations_of
+from farside.langgraph.declarations import Declarations, declarations_of
 from farside.langgraph.entries import Entry, resume
 from farside.langgraph.events import Events
 from farside.langgraph.graph import COPY, START, Graph, has_breakpoints, has_saver, is_graph, saver_of
@@ -50,6 +50,7 @@ class LangGraphRuntime:
         graph: a compiled graph. If it brings a checkpointer it keeps it.
         checkpointer: where the graph's state survives otherwise.
         context: makes the run's ``context`` for each of its legs; LangGraph forgets it at a pause.
+        tools: headless tools to know from the start, beside those that the graph's nodes show.
 
     Raises:
         ValueError: neither has a checkpointer.
@@ -63,6 +64,7 @@ class LangGraphRuntime:
         *,
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         context: Callable[[Leg], Awaitable[Any]] = _no_context,
+        tools: Iterable[HeadlessTool] = (),
     ) -> None:
         if not has_saver(graph):
             if checkpointer is None:
@@ -74,7 +76,7 @@ class LangGraphRuntime:
         self._graph = graph
         self.graph = CheckpointedGraph(graph)
         self._context = context
-        self._declarations = declarations_of(graph)
+        self._declarations = Declarations((*tools, *declarations_of(graph)))
         self._closed: Recent[bool] = Recent()
         """Threads that were left with a closed history and nothing under way."""
         self._begun: Recent[tuple[str, ...]] = Recent()

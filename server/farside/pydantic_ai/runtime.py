@@ -8,7 +8,7 @@ on with that history, at the tool calls that it ends with.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_ai import ModelResponse, UsageLimits
@@ -46,6 +46,7 @@ class PydanticAIRuntime:
         agent: the agent. Its ``output_type`` stays as it is.
         usage_limits: Pydantic AI's limits of one run, also across restarts; None for its defaults.
         context: makes a run's ``deps``: called for each run, and again when one goes on after a restart.
+        tools: headless tools to know from the start, beside those of the agent's toolsets.
 
     What tools return, its ``metadata`` included, is written to the store, so pydantic must be able to serialize it.
     What the agent's history processors make of the history is told to the model, not kept: they are given all of it.
@@ -63,6 +64,7 @@ class PydanticAIRuntime:
         *,
         usage_limits: UsageLimits | None = None,
         context: Callable[[Leg], Awaitable[Any]] = _nothing,
+        tools: Iterable[HeadlessTool] = (),
     ) -> None:
         self._agent = agent
         self._context = context
@@ -71,6 +73,8 @@ class PydanticAIRuntime:
         self._turns: dict[str, Turn] = {}
         for tool in declarations_in(agent):
             self._learn(tool)
+        for tool in tools:
+            self._tools.setdefault(tool.name, tool)
 
     async def run(self, leg: Leg, desk: Desk) -> AsyncGenerator[Emit | Opened, None]:
         """Execute one leg; see :meth:`farside.core.ports.Runtime.run`.
@@ -133,9 +137,14 @@ class PydanticAIRuntime:
         if self._turns.get(leg.thread_id) is turn:
             del self._turns[leg.thread_id]
 
-    def given(self, context: Callable[[Leg], Awaitable[Any]]) -> PydanticAIRuntime:
-        """The same agent and limits, with this context."""
-        return PydanticAIRuntime(self._agent, usage_limits=self._usage_limits, context=context)
+    def given(self, context: Callable[[Leg], Awaitable[Any]], tools: Iterable[HeadlessTool] = ()) -> PydanticAIRuntime:
+        """The same agent and limits, with this context, and these tools beside its own."""
+        return PydanticAIRuntime(self._agent, usage_limits=self._usage_limits, context=context, tools=tools)
+
+    @property
+    def agent(self) -> AbstractAgent[Any, Any]:
+        """The agent that it executes."""
+        return self._agent
 
     async def state(
         self,
@@ -215,6 +224,15 @@ class PydanticAIRuntime:
         known = self._tools.setdefault(tool.name, tool)
         if known is not None and known is not tool and known.fingerprint != tool.fingerprint:
             self._tools[tool.name] = None
+
+
+def tools_of(agent: AbstractAgent[Any, Any] | PydanticAIRuntime) -> Iterator[HeadlessTool]:
+    """The headless tools that an agent's toolsets show before it runs.
+
+    Raises:
+        ValueError: they are to be approved, which Pydantic AI would never ask for.
+    """
+    return declarations_in(agent.agent if isinstance(agent, PydanticAIRuntime) else agent)
 
 
 def is_agent(agent: Any) -> bool:
