@@ -19,6 +19,8 @@ export { FarsideError, type FarsideErrorOptions, TOOL_ERROR_CODES, type ToolErro
 export type { Journal } from "./journal/journal.ts";
 export type { ImplementOptions } from "./tool/admission.ts";
 export { hasConsent, revokeConsent } from "./tool/consent.ts";
+export { declare, type PythonDeclaration } from "./tool/declare.ts";
+export { type JsonSchema, jsonSchema } from "./tool/json-schema.ts";
 export {
   type DeclaredTool,
   type NoArgs,

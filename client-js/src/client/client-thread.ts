@@ -136,8 +136,12 @@ export class ClientThread implements Thread {
 
   #presence() {
     const { tools, permissions } = this.#context;
-    const declared = Array.from(tools.values(), ({ tool: { name, permissions } }) => {
-      return { name, ...(permissions && { permissions }) } as ToolDeclaration;
+    const declared = Array.from(tools.values(), ({ tool: { name, permissions, fingerprint } }) => {
+      return {
+        name,
+        ...(permissions && { permissions }),
+        ...(fingerprint && { fingerprint }),
+      } as ToolDeclaration;
     });
     return { tools: declared, ...visibility(), permissions: permissions.states };
   }

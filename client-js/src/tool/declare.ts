@@ -22,12 +22,12 @@ export interface PythonDeclaration extends Omit<ToolDeclaration, "schema" | "res
  */
 export function declare<Args, Result>({
   args,
-  result,
+  result = true,
   ...declaration
 }: PythonDeclaration): DeclaredTool<StandardSchemaV1<Args>, StandardSchemaV1<Result>> {
   return tool({
     ...declaration,
     schema: jsonSchema<Args>(args),
-    result: result && jsonSchema<Result>(result),
+    result: jsonSchema<Result>(result),
   });
 }

@@ -40,6 +40,8 @@ export interface ToolDeclaration<
    * denied, the server rather asks another page.
    */
   readonly permissions?: readonly string[] | undefined;
+  /** Of the schemas in Python that this was made of: `farside types` writes it, and the server compares it with its own. */
+  readonly fingerprint?: string | undefined;
 }
 
 /** A tool as the official clients know it: it fits `tools` of `createClient`, and every {@link Tool} fits them. */

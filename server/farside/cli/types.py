@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from farside.app import Farside
 from farside.tools import HeadlessTool, declaration_of
@@ -61,7 +61,8 @@ def tools_at(place: str) -> list[HeadlessTool]:
 
 
 def _exported(module: Any) -> list[HeadlessTool]:
-    names: list[str] = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    public = [name for name in cast("dict[str, Any]", vars(module)) if not name.startswith("_")]
+    names: list[str] = getattr(module, "__all__", public)
     found: dict[str, HeadlessTool] = {}
     for tool in (declaration_of(getattr(module, name)) for name in names):
         if tool is not None and found.setdefault(tool.name, tool).fingerprint != tool.fingerprint:

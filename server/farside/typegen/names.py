@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
-_RESERVED = frozenset(
-    ["any", "arguments", "as", "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "declare", "default", "delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function", "if", "implements", "import", "in", "instanceof", "interface", "let", "new", "null", "package", "private", "protected", "public", "return", "static", "super", "switch", "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while", "with", "yield"]
-)
+_WORDS = """
+any arguments as async await break case catch class const continue debugger declare default delete do else enum eval
+export extends false finally for function if implements import in instanceof interface let new null package private
+protected public return static super switch this throw true try typeof undefined var void while with yield
+"""
+_RESERVED = frozenset(_WORDS.split())
 
 
 class Names:

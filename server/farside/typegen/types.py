@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import unquote
 
 from farside.typegen import literals
 
@@ -172,7 +173,7 @@ class Types:
 
 def _segments(ref: str) -> list[str]:
     """The steps of a JSON pointer."""
-    return [each.replace("~1", "/").replace("~0", "~") for each in ref.split("/")[1:]]
+    return [unquote(each).replace("~1", "/").replace("~0", "~") for each in ref.split("/")[1:]]
 
 
 def _words(schema: Any, indent: str = "") -> str:
