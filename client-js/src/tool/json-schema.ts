@@ -34,12 +34,13 @@ interface Complaint {
 /** More complaints than that help nobody. */
 const MAX_COMPLAINTS = 8;
 
-/** What each kind of value is as large as, by the end of the keywords `min...` and `max...`. */
-const SIZES: Readonly<Record<string, readonly [string, string, (value: never) => number]>> = {
-  number: ["imum", "", (value: number) => value],
-  string: ["Length", " characters", (value: string) => [...value].length],
-  array: ["Items", " items", (value: unknown[]) => value.length],
-  object: ["Properties", " properties", (value: object) => Object.keys(value).length],
+/** How the keywords end that limit the size of each kind of value: `min...` and `max...`. */
+const SIZES: Readonly<Record<string, string>> = {
+  number: "imum",
+  integer: "imum",
+  string: "Length",
+  array: "Items",
+  object: "Properties",
 };
 
 /** The content of bytes. */
@@ -67,8 +68,8 @@ function check(
   path: PropertyKey[],
   found: Complaint[],
 ): void {
-  const complain = (expected: string, item = given) => {
-    if (found.length < MAX_COMPLAINTS) found.push({ expected, given: item, path: [...path] });
+  const complain = (expected: string) => {
+    if (found.length < MAX_COMPLAINTS) found.push({ expected, given, path: [...path] });
   };
   const value = isBytes(given) ? { $bytes: OPAQUE } : given;
   const kind = kindOf(value);
@@ -113,25 +114,20 @@ function check(
     } else if (fitting > 1 && branches === keywords.oneOf) complain("only one of the alternatives to fit");
   }
 
-  const size = SIZES[kind === "integer" ? "number" : kind];
-  if (size !== undefined) {
-    const [name, unit, measure] = size;
-    const bound = (keyword: string, words: string, fits: (size: number, bound: number) => boolean) => {
-      const limit = schema[keyword] as number | undefined;
-      if (limit !== undefined && !fits(measure(value as never), limit)) complain(`${words} ${limit}${unit}`);
-    };
-    bound(`min${name}`, "at least", (size, limit) => size >= limit);
-    bound(`max${name}`, "at most", (size, limit) => size <= limit);
-    if (unit === "") {
-      bound("exclusiveMinimum", "more than", (size, limit) => size > limit);
-      bound("exclusiveMaximum", "less than", (size, limit) => size < limit);
-      bound("multipleOf", "a multiple of", isMultiple);
-    }
+  const bound = (keyword: string, fits: (size: number, limit: number) => boolean) => {
+    const limit = schema[keyword] as number | undefined;
+    if (limit !== undefined && !fits(sizeOf(value), limit)) complain(`${keyword} ${limit}`);
+  };
+  bound(`min${SIZES[kind]}`, (size, limit) => size >= limit);
+  bound(`max${SIZES[kind]}`, (size, limit) => size <= limit);
+  if (typeof value === "number") {
+    bound("exclusiveMinimum", (size, limit) => size > limit);
+    bound("exclusiveMaximum", (size, limit) => size < limit);
+    bound("multipleOf", isMultiple);
   }
   if (typeof value === "string") {
-    if (keywords.pattern !== undefined && matches(keywords.pattern, value) === false) {
-      complain(`a match of ${keywords.pattern}`);
-    }
+    const { pattern } = keywords;
+    if (pattern !== undefined && matches(pattern, value) === false) complain(`a match of ${pattern}`);
   } else if (Array.isArray(value)) {
     const { prefixItems = [], items } = keywords;
     for (const [index, item] of value.entries()) {
@@ -142,10 +138,7 @@ function check(
   } else if (isObject(value)) {
     const { properties = {}, patternProperties = {}, additionalProperties, propertyNames } = keywords;
     for (const name of keywords.required ?? []) {
-      if (!Object.hasOwn(value, name) || value[name] === undefined) {
-        if (found.length < MAX_COMPLAINTS)
-          found.push({ expected: "a value", given: undefined, path: [...path, name] });
-      }
+      if (!Object.hasOwn(value, name) || value[name] === undefined) complain(`the member ${name}`);
     }
     for (const [key, item] of Object.entries(value)) {
       if (item === undefined) continue;
@@ -169,6 +162,12 @@ function kindOf(value: unknown): string | undefined {
   if (isObject(value)) return "object";
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
   return typeof value === "string" || typeof value === "boolean" ? typeof value : undefined;
+}
+
+/** A number is as large as itself. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  return typeof value === "string" ? [...value].length : Object.keys(value as object).length;
 }
 
 function isBytes(value: unknown): boolean {
@@ -197,13 +196,12 @@ function canonical(value: unknown): string {
   );
 }
 
-/** What a reference within the schema names. */
+/** What a reference within the schema names; undefined where its steps are escaped, which is not known here. */
 function target(root: unknown, ref: string): unknown {
-  let found = root;
-  for (const step of decodeURIComponent(ref).split("/").slice(1)) {
-    found = Object(found)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
-  }
-  return found;
+  return ref
+    .split("/")
+    .slice(1)
+    .reduce((found, step) => Object(found)[step], root);
 }
 
 /** A value in a few words. */
