@@ -63,6 +63,10 @@ class Farside:
         tools: headless tools that the agents may call but whose declarations the server cannot find by itself before
             that: those of async functions, and of toolsets or graphs that are made for each run. They are checked
             against what pages announce, and ``farside types`` writes them.
+        schema_mismatch: what becomes of a page that was built for other schemas of a tool than the server has, as the
+            fingerprints say that ``farside types`` has written into it. ``"strict"``: it is told so, and is offered no
+            call of that tool; ``"warn"``: it is told so. None: strict under ``farside dev``, else warn. A page without
+            fingerprints is taken as it is.
         clock, new_id: time and ids, for tests.
 
     A server that runs the ASGI lifespan starts it at once, which resumes what a crash interrupted. Mounted apps get no
@@ -82,6 +86,7 @@ class Farside:
         limits: Limits = DEFAULT_LIMITS,
         allowed_origins: Sequence[str] = (),
         tools: Iterable[Any] = (),
+        schema_mismatch: Literal["strict", "warn"] | None = None,
         clock: Clock | None = None,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -90,7 +95,13 @@ class Farside:
         if isinstance(allowed_origins, str):
             raise ValueError(f"expected a list of origins, got {allowed_origins!r}; write [{allowed_origins!r}]")
         self._store, self._file = _store(store)
-        self._agents = {name: (_kind(name, agent), agent) for name, agent in agents.items()}
+        self._agents: dict[str, tuple[_Kind, Any]] = {
+            name: (_kind(name, agent), agent) for name, agent in agents.items()
+        }
+        if schema_mismatch not in ("strict", "warn", None):
+            raise ValueError(f"expected schema_mismatch 'strict', 'warn' or None, got {schema_mismatch!r}")
+        is_development = os.environ.get(DEVELOPMENT) == "1"
+        self._is_strict = schema_mismatch == "strict" or (schema_mismatch is None and is_development)
         self._tools = [_declaration(tool) for tool in tools]
         self._settings = settings or Settings()
         self._context = context
@@ -104,7 +115,7 @@ class Farside:
         self._app = CORSMiddleware(
             router,
             allow_origins=allowed_origins,
-            allow_origin_regex=_LOCALHOST if os.environ.get(DEVELOPMENT) == "1" else None,
+            allow_origin_regex=_LOCALHOST if is_development else None,
             allow_methods=["*"],
             allow_headers=["*"],
             expose_headers=[NEXT_HEADER],
@@ -168,6 +179,7 @@ class Farside:
                 limits=self._limits,
                 process_id=process_id,
                 is_gone=is_gone,
+                strict_schemas=self._is_strict,
             )
             opening.push_async_callback(engine.stop)
             await engine.start()

@@ -50,6 +50,9 @@ CODES: dict[str, ErrorCode] = {
     "run_interrupted": ErrorCode("conflict", "The thread's run waits for an answer or a tool.", retryable=True),
     "call_settled": ErrorCode("conflict", "The call has its answer already: the first one won."),
     "thread_exists": ErrorCode("conflict", "There is a thread with this id already."),
+    "schema_mismatch": ErrorCode(
+        "conflict", "The page was built for other schemas of a tool than the server has: it gets no call of it."
+    ),
     "claim_lost": ErrorCode("conflict", "Another client holds the call, or this one no longer does."),
     # run: why a run failed
     "agent_failed": ErrorCode("run", "The agent raised an exception."),

@@ -96,9 +96,13 @@ class HeadlessTool:
         """The result's canonical JSON Schema, None for any value."""
         return None if self._result is None else self._result.json_schema
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """16 hex digits that change when the name, the arguments' or the result's schema changes, not when words do."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         essence = [self.name, without_prose(self.args_json_schema), without_prose(self.result_json_schema)]
         return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:16]
 

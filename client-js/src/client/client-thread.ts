@@ -236,6 +236,9 @@ export class ClientThread implements Thread {
       case "abort":
         this.#bodies.abort(effect.interruptId, effect.reason);
         return;
+      case "warn":
+        console.warn("farside: schema_mismatch", effect.about);
+        return;
       case "changed":
         this.#notify();
         return;

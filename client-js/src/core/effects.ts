@@ -1,5 +1,5 @@
 import type { FarsideError } from "../errors.ts";
-import type { CallClaimResult, Command, ErrorBody } from "../wire/messages.ts";
+import type { CallClaimResult, Command, ErrorBody, ToolMismatch } from "../wire/messages.ts";
 import type { Note } from "./note.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -62,6 +62,8 @@ export type Effect =
   | { readonly type: "execute"; readonly call: CallClaimResult }
   /** Abort the tool's body; what it still returns is of no use. */
   | { readonly type: "abort"; readonly interruptId: string; readonly reason: ErrorBody }
+  /** Tell who writes the page: these tools were made for other schemas than the server's. */
+  | { readonly type: "warn"; readonly about: readonly ToolMismatch[] }
   /** The snapshot has changed. */
   | { readonly type: "changed" }
   | { readonly type: "tool"; readonly event: ToolEvent }

@@ -309,6 +309,7 @@ export class Session {
       if (error !== undefined) return this.#projection.failed(error);
       this.#limits = result.limits;
       this.#link.settledIn(result.ping_ms, now);
+      if (result.mismatches) this.#emit({ type: "warn", about: result.mismatches });
     });
   }
 

@@ -506,17 +506,28 @@ export interface ToolDeclaration {
       ];
 }
 /**
- * ``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be.
+ * ``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be;
+ * ``mismatches``: the announced tools whose schemas are not the server's, those that this connection has not been told
+ * of before.
  */
 export interface ClientAnnounceResult {
   ping_ms: number;
   lease_ms: number;
   limits: AnnounceLimits;
+  mismatches?: ToolMismatch[];
 }
 export interface AnnounceLimits {
   frame_bytes: number;
   depth: number;
   items: number;
+}
+/**
+ * A tool that was announced with the ``fingerprint`` of other schemas than the server's, which has ``expected``.
+ */
+export interface ToolMismatch {
+  name: string;
+  fingerprint: string;
+  expected: string;
 }
 /**
  * Ours. Take a call for execution, or renew a claim. ``claim_id`` is made by the client, so that no reply can be

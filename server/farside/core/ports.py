@@ -17,7 +17,7 @@ from farside.core.model import (
     ThreadUpdate,
     ToolResult,
 )
-from farside.core.routing import Presence
+from farside.core.routing import Mismatch, Presence
 from farside.wire.threads import ThreadSort, ThreadStatus
 
 # --- the store -------------------------------------------------------------------------------------------------
@@ -220,6 +220,10 @@ class Listener(Protocol):
         """The call is now this plain connection's. ``again``: its page may have been told of it before."""
         ...
 
+    def mismatched(self, call: Call, mismatch: Mismatch) -> None:
+        """The page has the call's tool with other schemas than the server's: it is not offered the call."""
+        ...
+
     @property
     def is_retired(self) -> bool:
         """Whether another connection speaks for the client now."""
@@ -390,6 +394,11 @@ class ToolSpec(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the name and the schemas."""
+        ...
 
     def check_result(self, result: ToolResult) -> ToolResult:
         """The result itself, or the failure ``invalid_result``."""

@@ -7,13 +7,13 @@ the engine for what a :class:`Request` wants and brings the outcome back with :m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from farside.core import plain
 from farside.core.model import Call, Event
-from farside.core.routing import Presence
+from farside.core.routing import Mismatch, Presence
 from farside.core.subscriptions import Subscription
 from farside.errors import FarsideError
 from farside.wire.commands import command_id_of, parse_command, parse_params
@@ -89,7 +89,9 @@ class Session:
         self.announced: ClientAnnounceParams | None = None
         self._connection_id = connection_id
         self._tools: dict[str, frozenset[str]] = {}
+        self._fingerprints: dict[str, str] = {}
         self._denied: frozenset[str] = frozenset()
+        self._told: set[tuple[str, Mismatch]] = set()
         self._subscriptions: dict[str, Subscription] = {}
         self._joining: dict[int, tuple[Subscription, list[Event]]] = {}
         self._answered: set[str] = set()
@@ -135,6 +137,7 @@ class Session:
                 raise FarsideError("invalid_argument", f"{message}; connect anew for another")
             self.announced = params
             self._tools = {t.name: frozenset(() if t.permissions is MISSING else t.permissions) for t in params.tools}
+            self._fingerprints = {t.name: t.fingerprint for t in params.tools if t.fingerprint is not MISSING}
             self._denied = frozenset(name for name, state in params.permissions.items() if state == "denied")
         return [Request(command_id, method, params)]
 
@@ -257,7 +260,39 @@ class Session:
             visible=said.visible,
             focused=said.focused,
             active=active,
+            fingerprints=self._fingerprints,
         )
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Of the schemas that the client's tools were made for, by tool name."""
+        return self._fingerprints
+
+    def untold(self, mismatches: Iterable[Mismatch], where: str) -> list[Mismatch]:
+        """Those of which the client was not told there yet, and now is."""
+        new = [each for each in mismatches if (where, each) not in self._told]
+        self._told.update((where, each) for each in new)
+        return new
+
+    def mismatched(self, mismatches: Sequence[Mismatch], call: str = "") -> list[Effect]:
+        """The client's tools were made for other schemas than the server's, so it is offered no call of them.
+
+        It is told once, and once more for each call that it is not offered, and not before it has the thread's state:
+        that takes back all errors before it.
+
+        Args:
+            call: the interrupt id of the call that is not offered; none when the client has just announced its tools.
+        """
+        new = self.untold(mismatches, f"call {call}") if self.wants("calls") else []
+        if not new:
+            return []
+        names = ", ".join(each.name for each in new)
+        message = (
+            f"expected tools with the server's schemas, got others for {names}: the page is offered no call of them; "
+            "load it anew, or run `farside types` and build it"
+        )
+        details = {"mismatches": [each.as_dict() for each in new]}
+        return [_error(None, FarsideError("schema_mismatch", message, details=details))]
 
     def wants(self, method: str) -> bool:
         """Whether any subscription, established or on its way, takes events of this method."""

@@ -87,4 +87,5 @@ class Answers:
     def _next(self, live: LiveThread, call: Call, but: AbstractSet[str]) -> Presence | None:
         """The client that comes first for a call."""
         passed = live.passed.get(call.interrupt_id, set[str]()) | but
-        return choose(call.name, [presence for presence, _ in self._engine.ledger.present(live)], None, passed)
+        needed = self._engine.declared.needed(live.log.thread.agent, call.name)
+        return choose(call.name, [presence for presence, _ in self._engine.ledger.present(live)], None, passed, needed)

@@ -11,7 +11,7 @@ from typing import Any
 from farside.core.calls import Claim, Progress, Release, Return, Settle
 from farside.core.liveness import CLOSE_SILENT, Liveness
 from farside.core.model import Call, Event
-from farside.core.routing import Presence
+from farside.core.routing import Mismatch, Presence
 from farside.core.session import Deliver, Effect, Request, Send, Session, Snapshot, Wait
 from farside.engine.commands import Outcome, attempt, carry_out, optional
 from farside.engine.engine import Engine
@@ -141,6 +141,9 @@ class Connection:
         self._active = next(self._engine.activity)
         self._perform(self._session.offer(call, seq, again=again))
 
+    def mismatched(self, call: Call, mismatch: Mismatch) -> None:
+        self._perform(self._session.mismatched([mismatch], call.interrupt_id))
+
     def retire(self) -> None:
         self.is_retired = True
 
@@ -206,6 +209,8 @@ class Connection:
             effects = self._session.failed(request.id, error)
         self._perform(effects)
         if isinstance(request.params, (wire.SubscribeParams, wire.ClientAnnounceParams)) and self.presence is not None:
+            if self._engine.declared.is_strict:
+                self._perform(self._session.mismatched(self._mismatches()))
             await self._take_offers()
 
     async def _take_offers(self) -> None:
@@ -273,8 +278,13 @@ class Connection:
 
     def _welcome(self) -> dict[str, Any]:
         settings, limits = self._engine.settings, self._limits
+        mismatches = [each.as_dict() for each in self._session.untold(self._mismatches(), "reply")]
         bounds = {"frame_bytes": limits.frame_bytes, "depth": limits.depth, "items": limits.items}
-        return {"ping_ms": settings.ping_ms, "lease_ms": settings.lease_ms, "limits": bounds}
+        welcome = {"ping_ms": settings.ping_ms, "lease_ms": settings.lease_ms, "limits": bounds}
+        return {**welcome, "mismatches": mismatches} if mismatches else welcome
+
+    def _mismatches(self) -> list[Mismatch]:
+        return list(self._engine.declared.mismatches(self._session.fingerprints))
 
     def _claimed(self, call: Call) -> dict[str, Any]:
         claimed: dict[str, Any] = {

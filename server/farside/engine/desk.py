@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from farside.core.model import Call, JournalEntry, ToolResult
 from farside.core.ports import Bus, Clock
@@ -12,7 +12,11 @@ from farside.engine.thread import LiveRun, LiveThread
 
 
 class RunDesk:
-    """Implements :class:`farside.core.ports.Desk`."""
+    """Implements :class:`farside.core.ports.Desk`.
+
+    Args:
+        needed: the fingerprint without which a page is not offered the tool's calls, None where any will do.
+    """
 
     def __init__(
         self,
@@ -22,6 +26,7 @@ class RunDesk:
         clock: Clock,
         journal: Mapping[str, JournalEntry],
         calls: Mapping[str, Call],
+        needed: Callable[[str], str | None] = lambda tool: None,
     ) -> None:
         self.journal = journal
         self.calls = calls
@@ -29,6 +34,7 @@ class RunDesk:
         self._run = run
         self._bus = bus
         self._clock = clock
+        self._needed = needed
 
     async def record(self, entry: JournalEntry) -> None:
         # The run must not fail because the store does: what it has done so far would be done again.
@@ -52,4 +58,5 @@ class RunDesk:
 
     def implements(self, tool: str) -> bool:
         there = (listener.presence for listener in self._bus.listeners(self._thread.id))
-        return any(presence.implements(tool) for presence in there if presence is not None)
+        needed = self._needed(tool)
+        return any(presence.implements(tool, needed) for presence in there if presence is not None)

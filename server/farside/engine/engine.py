@@ -18,6 +18,7 @@ from farside.core.session import Snapshot
 from farside.engine.answers import Answers
 from farside.engine.attendance import Attendance
 from farside.engine.chores import Chores
+from farside.engine.declared import Declared
 from farside.engine.directory import Directory, unknown
 from farside.engine.forks import graph_of
 from farside.engine.histories import Histories
@@ -61,6 +62,7 @@ class Engine:
         runtimes: the agents by name.
         new_id: makes unique ids.
         process_id: names this process; ``is_gone`` says of such a name that its process is gone for certain.
+        strict_schemas: whether pages that were built for other schemas of a tool are offered no call of it.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Engine:
         limits: Limits,
         process_id: str,
         is_gone: Callable[[str], bool],
+        strict_schemas: bool = False,
     ) -> None:
         self.store = store
         self.bus = bus
@@ -85,6 +88,7 @@ class Engine:
         self.activity = itertools.count(1)
         """Numbers what clients do, in order."""
         self.runtimes = runtimes
+        self.declared = Declared(runtimes, is_strict=strict_schemas)
         self.legs = Legs(self)
         self.runs = Runs(self)
         self.ledger = Ledger(self)

@@ -21,6 +21,7 @@ from farside.core.calls import (
 from farside.core.model import Call, ToolResult
 from farside.core.ports import Emit, Listener, NewCall
 from farside.core.routing import Presence, choose
+from farside.engine.declared import outdated
 from farside.engine.forks import checkpoint_of
 from farside.engine.thread import LiveRun, LiveThread
 from farside.errors import FarsideError
@@ -63,6 +64,7 @@ class Ledger:
         ]
         await live.open(active, routed)
         self._hand_over(live, routed, [None if offer is None else offer[0] for offer in offers])
+        self._tell_outdated(live, calls, present)
         if live.waits_for_input:
             live.tell_plain(active.run.id)
         self._engine.look_at_time()
@@ -76,6 +78,7 @@ class Ledger:
             after = await live.apply([(call, action) for call, _, action in offered], self._engine.clock.now())
             self._hand_over(live, after, [listener for _, listener, _ in offered])
             self._engine.look_at_time()
+        self._tell_outdated(live, [call for call, _ in free], present)
 
     def _opened(self, live: LiveThread, active: LiveRun, item: NewCall, now: int) -> Call:
         timeout = item.timeout if item.timeout is not None else self._engine.settings.default_timeout
@@ -107,7 +110,8 @@ class Ledger:
             return None
         starter = None if live.active is None else live.active.run.starter
         passed = live.passed.get(call.interrupt_id, set[str]())
-        chosen = choose(call.name, [presence for presence, _ in present], starter, passed)
+        needed = self._engine.declared.needed(live.log.thread.agent, call.name)
+        chosen = choose(call.name, [presence for presence, _ in present], starter, passed, needed)
         if chosen is None:
             return None
         listener = next(listener for presence, listener in present if presence is chosen)
@@ -121,6 +125,17 @@ class Ledger:
                 listener.offer(call, live.log.shown, again=self._is_known(live, call))
                 live.untold.discard(call.interrupt_id)
                 live.told.add(call.tool_call_id)
+
+    def _tell_outdated(
+        self, live: LiveThread, calls: Iterable[Call], present: Sequence[tuple[Presence, Listener]]
+    ) -> None:
+        """Tell pages whose tools were made for other schemas that it is for this that a call is not offered to them."""
+        for call in calls:
+            needed = self._engine.declared.needed(live.log.thread.agent, call.name)
+            for presence, listener in present:
+                mismatch = outdated(presence, call.name, needed)
+                if mismatch is not None:
+                    listener.mismatched(call, mismatch)
 
     def _is_known(self, live: LiveThread, call: Call) -> bool:
         """Whether a page may know the call by one of its names. One that a fork makes anew has the model's old id."""

@@ -178,7 +178,8 @@ class Legs:
         leg = Leg(
             kind, live.id, run.id, deepcopy(run.input), run.config, answers, directives, checkpoint_of(run.config)
         )
-        return leg, RunDesk(live, active, self._engine.bus, self._engine.clock, journal, calls)
+        needed = partial(self._engine.declared.needed, run.agent)
+        return leg, RunDesk(live, active, self._engine.bus, self._engine.clock, journal, calls, needed)
 
     async def _recollect(self, live: LiveThread, active: LiveRun, runtime: Runtime) -> None:
         """The run goes on: what it has done so far counts, and a message that was being written when its process died

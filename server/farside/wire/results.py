@@ -125,12 +125,23 @@ class AnnounceLimits(Model):
     items: int
 
 
+class ToolMismatch(Model):
+    """A tool that was announced with the ``fingerprint`` of other schemas than the server's, which has ``expected``."""
+
+    name: str
+    fingerprint: str
+    expected: str
+
+
 class ClientAnnounceResult(Model):
-    """``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be."""
+    """``ping_ms``: how often to ping; ``lease_ms``: how long a claim lasts; ``limits``: how large a frame may be;
+    ``mismatches``: the announced tools whose schemas are not the server's, those that this connection has not been told
+    of before."""
 
     ping_ms: int
     lease_ms: int
     limits: AnnounceLimits
+    mismatches: list[ToolMismatch] | MISSING = MISSING
 
 
 class CallClaimResult(Model):
