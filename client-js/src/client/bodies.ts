@@ -30,7 +30,7 @@ export class Bodies {
     const { threadId, context, waiting, progress, finished } = this.#options;
     const tool = context.tools.get(name);
     if (tool === undefined) {
-      finished(interrupt_id, failure("not_implemented", `This page implements no tool named ${name}.`));
+      finished(interrupt_id, failure("not_implemented", `This page has no tool named ${name}.`));
       return;
     }
     const controller = new AbortController();
@@ -47,7 +47,7 @@ export class Bodies {
     };
     const onWaiting = (what: Waiting) => {
       if (context.options.onTool === undefined) {
-        throw new FarsideError("needs_gesture", "This page has no onTool to ask the user.");
+        throw new FarsideError("needs_gesture", "No onTool asks the user.");
       }
       waiting(interrupt_id, what);
     };

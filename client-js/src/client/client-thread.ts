@@ -137,13 +137,13 @@ export class ClientThread implements Thread {
   #presence() {
     const { tools, permissions } = this.#context;
     const declared = Array.from(tools.values(), ({ tool: { name, permissions, fingerprint } }) => {
-      return {
-        name,
-        ...(permissions && { permissions }),
-        ...(fingerprint && { fingerprint }),
-      } as ToolDeclaration;
+      return { name, permissions, fingerprint };
     });
-    return { tools: declared, ...visibility(), permissions: permissions.states };
+    return {
+      tools: plain(declared) as unknown as ToolDeclaration[],
+      ...visibility(),
+      permissions: permissions.states,
+    };
   }
 
   /** Finds out who the page is and what pages before it have left undone, and connects. */

@@ -23,7 +23,7 @@ export async function admission(
 ): Promise<void> {
   const asked = (reason: Waiting["reason"]) =>
     new Promise<void>((proceed, reject) => {
-      const dismiss = () => reject(new FarsideError("dismissed", "The user dismissed the request."));
+      const dismiss = () => reject(new FarsideError("dismissed", "The user dismissed it."));
       ask({ reason, proceed, dismiss });
     });
   if (consent === "always" || (consent === "once" && !hasConsent(name))) {

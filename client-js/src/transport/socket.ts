@@ -23,7 +23,7 @@ export function socketConstructor(given: SocketConstructor | undefined): SocketC
   if (found === undefined) {
     throw new FarsideError(
       "unsupported",
-      "expected a global WebSocket or the option WebSocket, such as that of the package ws",
+      "expected a global WebSocket, or the option WebSocket (of the package ws)",
     );
   }
   return found;
