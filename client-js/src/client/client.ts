@@ -110,7 +110,7 @@ function byName(
 }
 
 /** 128 random bits. `crypto.randomUUID` would need a secure context. */
-function randomId(): string {
+export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,0 +1,97 @@
+import { type Client, createClient } from "../client/client.ts";
+import type { ClientOptions } from "../client/options.ts";
+import type { Thread } from "../client/thread.ts";
+import { FarsideError } from "../errors.ts";
+import { adopt, type ToolImplementation } from "../tool/tool.ts";
+import { type Share, Shared } from "./shared.ts";
+
+/** What a component wants to hear. */
+export interface Callbacks extends Pick<ClientOptions, "onTool" | "onCustom"> {
+  /** Hears the id of a new thread when it is told something for the first time. */
+  readonly onThreadId?: ((threadId: string) => void) | undefined;
+}
+
+/** A component that listens to a thread. */
+export interface Listener {
+  readonly thread: { readonly key: string; readonly id: string };
+  readonly callbacks: Callbacks;
+}
+
+/** All that listen on this page. It is filled by effects, as `clients` is: on a server both stay empty. */
+export const listeners = new Set<Listener>();
+const clients = new Shared<PageClient>();
+
+export function keyOf({ url, agent }: ClientOptions): string {
+  return JSON.stringify([url, agent]);
+}
+
+/** The client of this page for an agent, if any component has it. */
+export function findClient(key: string): PageClient | undefined {
+  return clients.find(key);
+}
+
+/** A share in the client of this page for an agent. The options are those of whoever comes first. */
+export function shareClient(options: ClientOptions): Share<PageClient> {
+  return clients.share(keyOf(options), () => new PageClient(options));
+}
+
+/** The client of all components that are about the same agent, with the tools of them all. */
+export class PageClient {
+  readonly threads = new Shared<Thread>();
+  readonly #client: Client;
+  readonly #tools = new Map<object, readonly ToolImplementation[]>();
+  #isStale = false;
+
+  constructor(options: ClientOptions) {
+    const key = keyOf(options);
+    const tell =
+      <Name extends "onTool" | "onCustom">(name: Name) =>
+      (event: Parameters<NonNullable<ClientOptions[Name]>>[0]) => {
+        for (const { thread, callbacks } of listeners) {
+          const isMeant = thread.key === key && thread.id === event.threadId;
+          if (isMeant) (callbacks[name] as ((heard: typeof event) => void) | undefined)?.(event);
+        }
+      };
+    this.#client = createClient({
+      ...options,
+      tools: [],
+      onTool: tell("onTool"),
+      onCustom: tell("onCustom"),
+    });
+  }
+
+  shareThread(id: string): Share<Thread> {
+    return this.threads.share(id, () => this.#client.thread(id, { connect: false }));
+  }
+
+  /** Replaces the tools of one component. All changes of a turn are announced at once. */
+  setTools(owner: object, tools: readonly ToolImplementation[]): void {
+    const before = this.#tools.get(owner) ?? [];
+    if (before.length === tools.length && tools.every((tool, at) => tool === before[at])) return;
+    this.#tools.delete(owner);
+    const names = new Set<string>();
+    for (const tool of new Set([...this.#all(), ...tools])) {
+      const { name } = adopt(tool).tool;
+      if (names.has(name)) {
+        const advice = "name them differently, or make the tool once, outside of components";
+        throw new FarsideError("invalid_argument", `expected one tool named ${name}, got two: ${advice}`);
+      }
+      names.add(name);
+    }
+    this.#tools.set(owner, tools);
+    if (this.#isStale) return;
+    this.#isStale = true;
+    queueMicrotask(() => {
+      this.#isStale = false;
+      this.#client.setTools([...new Set(this.#all())]);
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #all(): ToolImplementation[] {
+    return [...this.#tools.values()].flat();
+  }
+}
