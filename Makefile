@@ -16,6 +16,7 @@ CLIENT := client-js/dist/index.js
 PAGE := examples/assistant/web/dist/index.html
 # Pages with the official hooks: they have nothing of the client in them.
 OFFICIAL_PAGES := examples/langchain-react/web/dist/index.html e2e/official/web/dist/react.html
+REACT_PAGE := e2e/react/web/dist/index.html
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -50,7 +51,7 @@ test-js: $(NODE_READY) ## Test the client
 test-package: $(CLIENT) ## Test that the npm package installs and type-checks in a fresh project
 	node client-js/scripts/check-package.mjs
 
-e2e: $(PYTHON_READY) $(PAGE) $(OFFICIAL_PAGES) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
+e2e: $(PYTHON_READY) $(PAGE) $(OFFICIAL_PAGES) $(REACT_PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium
 	$(BIN)/pytest $(PARALLEL) e2e
 
 .PHONY: test-oldest
@@ -115,7 +116,7 @@ lock: .venv/.created ## Lock the dependencies (UPGRADE=--upgrade for the newest)
 	npm install --package-lock-only --ignore-scripts
 
 clean: ## Remove all that is installed, built or cached
-	rm -rf .venv .venv-oldest node_modules client-js/dist $(dir $(PAGE) $(OFFICIAL_PAGES))
+	rm -rf .venv .venv-oldest node_modules client-js/dist $(dir $(PAGE) $(OFFICIAL_PAGES) $(REACT_PAGE))
 	rm -rf .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -r {} +
 
@@ -145,7 +146,7 @@ $(PYTHON_READY): pyproject.toml .venv/.dependencies
 	touch $@
 
 $(NODE_READY): package-lock.json package.json client-js/package.json examples/assistant/web/package.json \
-		examples/langchain-react/web/package.json e2e/official/web/package.json
+		examples/langchain-react/web/package.json e2e/official/web/package.json e2e/react/web/package.json
 	npm ci
 	touch $@
 
@@ -164,6 +165,9 @@ examples/langchain-react/web/dist/index.html: $(NODE_READY) $(shell find example
 e2e/official/web/dist/react.html: $(NODE_READY) $(shell find e2e/official/web/src 2>/dev/null) \
 		$(wildcard e2e/official/web/*.html) e2e/official/web/vite.config.ts
 	npm run build -w e2e/official/web
+
+$(REACT_PAGE): $(CLIENT) $(shell find e2e/react/web/index.html e2e/react/web/src 2>/dev/null) e2e/react/web/vite.config.ts
+	npm run build -w e2e/react/web
 
 # Playwright brings a Node of its own, which needs a library that a small Debian lacks.
 .venv/.playwright: .venv/.dependencies
