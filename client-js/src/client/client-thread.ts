@@ -269,7 +269,7 @@ export class ClientThread implements Thread {
 }
 
 /** Runs code of the application that must not break what goes on around it. */
-function shielded(run: () => void): void {
+export function shielded(run: () => void): void {
   try {
     run();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type Client, createClient } from "../client/client.ts";
+import { shielded } from "../client/client-thread.ts";
 import type { ClientOptions } from "../client/options.ts";
 import type { Thread } from "../client/thread.ts";
 import { FarsideError } from "../errors.ts";
@@ -44,19 +45,16 @@ export class PageClient {
 
   constructor(options: ClientOptions) {
     const key = keyOf(options);
-    const tell =
-      <Name extends "onTool" | "onCustom">(name: Name) =>
-      (event: Parameters<NonNullable<ClientOptions[Name]>>[0]) => {
-        for (const { thread, callbacks } of listeners) {
-          const isMeant = thread.key === key && thread.id === event.threadId;
-          if (isMeant) (callbacks[name] as ((heard: typeof event) => void) | undefined)?.(event);
-        }
-      };
+    const tell = (threadId: string, hear: (callbacks: Callbacks) => void) => {
+      for (const { thread, callbacks } of listeners) {
+        if (thread.key === key && thread.id === threadId) shielded(() => hear(callbacks));
+      }
+    };
     this.#client = createClient({
       ...options,
       tools: [],
-      onTool: tell("onTool"),
-      onCustom: tell("onCustom"),
+      onTool: (event) => tell(event.threadId, ({ onTool }) => onTool?.(event)),
+      onCustom: (event) => tell(event.threadId, ({ onCustom }) => onCustom?.(event)),
     });
   }
 
@@ -69,6 +67,7 @@ export class PageClient {
     const before = this.#tools.get(owner) ?? [];
     if (before.length === tools.length && tools.every((tool, at) => tool === before[at])) return;
     this.#tools.delete(owner);
+    this.#changed();
     const names = new Set<string>();
     for (const tool of new Set([...this.#all(), ...tools])) {
       const { name } = adopt(tool).tool;
@@ -79,16 +78,19 @@ export class PageClient {
       names.add(name);
     }
     this.#tools.set(owner, tools);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #changed(): void {
     if (this.#isStale) return;
     this.#isStale = true;
     queueMicrotask(() => {
       this.#isStale = false;
       this.#client.setTools([...new Set(this.#all())]);
     });
-  }
-
-  close(): void {
-    this.#client.close();
   }
 
   #all(): ToolImplementation[] {
