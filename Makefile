@@ -48,7 +48,7 @@ test-python: $(PYTHON_READY) ## Test the server
 test-js: $(NODE_READY) ## Test the client
 	npm test -w client-js
 
-test-package: $(CLIENT) ## Test that the npm package installs and type-checks in a fresh project
+test-package: $(CLIENT) ## Test that the npm package is well-formed, installs and type-checks in a fresh project
 	node client-js/scripts/check-package.mjs
 
 e2e: $(PYTHON_READY) $(PAGE) $(OFFICIAL_PAGES) $(REACT_PAGE) .venv/.playwright | $(CHROMIUM) ## Test both together in Chromium

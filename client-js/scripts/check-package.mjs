@@ -1,15 +1,24 @@
-// Packs the client, installs it in a fresh project, type-checks a use of it there and runs it.
+// Packs the client, lints the package, installs it in a fresh project, type-checks uses of it there and runs them: first
+// without React, which is optional, then with it.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const client = fileURLToPath(new URL("..", import.meta.url));
-const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
+const installed = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const project = mkdtempSync(join(tmpdir(), "farside-package-"));
-const run = (command, args, cwd) =>
-  execFileSync(command, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
+/** Runs a command; what it prints is shown if it fails. */
+function run(command, args, cwd) {
+  try {
+    execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  } catch (error) {
+    process.stderr.write(error.stdout ?? "");
+    throw error;
+  }
+}
+const runInstalled = (name, args) => run(join(installed, ".bin", name), args, project);
 
 const USE = `
 import { createClient, FarsideError, tool } from "farside";
@@ -31,16 +40,36 @@ createClient;({ url: "ws://server" }) satisfies Parameters<typeof createClient>[
 client.close();
 `;
 
+const USE_REACT = `
+import { FarsideProvider, type Stream, useStream, useThread, useTool } from "farside/react";
+import { createElement } from "react";
+
+createElement(FarsideProvider, { url: "/farside", agent: "assistant", children: "text" });
+export const useStatus = (): Stream["status"] => useThread((thread) => thread.status);
+export { useStream, useTool };
+// @ts-expect-error A thread has no such field.
+export const useNothing = () => useThread((thread) => thread.nothing);
+`;
+
 try {
   run("npm", ["pack", "--silent", "--pack-destination", project], client);
   const [tarball] = readdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   writeFileSync(join(project, "use.ts"), USE);
   run("npm", ["install", "--silent", "--no-package-lock", `./${tarball}`], project);
+  // Only ES modules, and only with "exports": what older resolutions would say is of no account.
+  runInstalled("publint", ["run", tarball, "--strict"]);
+  runInstalled("attw", [tarball, "--profile", "esm-only", "--no-definitely-typed"]);
   const options = ["--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
-  run(process.execPath, [tsc, ...options, "use.ts"], project);
+  runInstalled("tsc", [...options, "use.ts"]);
   run(process.execPath, ["use.js"], project);
-  console.log(`${tarball}: installs, type-checks and runs in a fresh project`);
+  mkdirSync(join(project, "node_modules/@types"), { recursive: true });
+  for (const name of ["react", "@types/react"])
+    symlinkSync(join(installed, name), join(project, "node_modules", name));
+  writeFileSync(join(project, "use-react.ts"), USE_REACT);
+  runInstalled("tsc", [...options, "use-react.ts"]);
+  run(process.execPath, ["use-react.js"], project);
+  console.log(`${tarball}: is well-formed, installs, type-checks and runs in a fresh project`);
 } finally {
   rmSync(project, { recursive: true, force: true });
 }
