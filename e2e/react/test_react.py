@@ -121,14 +121,18 @@ def test_two_hooks_of_a_thread_share_it(open_tab: OpenTab, strict: bool) -> None
     # Each hears of it.
     assert sorted(each["word"] for each in view["log"] if "phase" in each) == ["left", "right"]
     assert tab.sockets == 1
-    # One of them goes, the thread stays; the other goes, and the connection with it; it comes back, and so does that.
+    # One of them goes, the thread stays; it goes on where one comes in the place of the other.
     tab.set(isPageShown=False)
     assert tab.ask(planned("remember", key="k", value="w")) == [{"status": "success", "value": "w"}]
+    tab.set(isPageShown=True, isConversationShown=False)
+    tab.set(isPageShown=False, isConversationShown=True)
+    assert tab.ask(planned("remember", key="k", value="x")) == [{"status": "success", "value": "x"}]
     assert (tab.sockets, len(tab.open_sockets)) == (1, 1)
+    # The last one goes, and the connection with it; it comes back, and so does that.
     with tab.open_sockets[0].expect_event("close"):
         tab.set(isConversationShown=False)
     tab.set(isPageShown=True)
-    tab.until("streams.left?.connection === 'open' && streams.left.messages.length === 6")
+    tab.until("streams.left?.connection === 'open' && streams.left.messages.length === 9")
     assert (tab.sockets, len(tab.open_sockets)) == (2, 1)
 
 
@@ -138,6 +142,8 @@ def test_a_page_without_a_conversation_keeps_its_tools_at_work(open_tab: OpenTab
     tab.call(planned("hold", name="call"), planned("hold", name="other"))
     tab.until_begun("hold", 2)
     tab.set(isConversationShown=False)
+    tab.until("connection === 'none'")
+    tab.run("new Promise((resolve) => setTimeout(resolve))")
     tab.release("call", 1)
     tab.until("log.some(({ phase }) => phase === 'success')")
     with tab.open_sockets[0].expect_event("close"):

@@ -88,6 +88,8 @@ export function show(component: string, stream: Stream): () => void {
   notify();
   return () => {
     delete streams[component];
+    // If it only changes, it is there again by then.
+    queueMicrotask(notify);
   };
 }
 

@@ -58,9 +58,13 @@ function ProviderPage() {
       }}
       onTool={({ phase, name }) => note({ tool: name, phase, word })}
     >
-      {isConversationShown && <Conversation word={word} />}
-      <Status />
-      <Counts />
+      {isConversationShown && (
+        <>
+          <Conversation word={word} />
+          <Status />
+          <Counts />
+        </>
+      )}
       <Caught key={extra.join()}>
         {extra.map((name, at) => (
           // The same name may be there twice.
