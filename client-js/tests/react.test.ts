@@ -110,9 +110,8 @@ describe("the tools of components", () => {
     const { server, options } = onFakeServer();
     const { value: client, release } = shareClient(options);
     const other = tool({ name: "other", description: "" }).implement(() => 1);
-    const [one, two, three] = [{}, {}, {}];
-    client.setTools(one, [ping]);
-    client.setTools(two, [ping, other]);
+    client.addTools([ping]);
+    const remove = client.addTools([ping, other]);
     const thread = client.shareThread("t");
     thread.value.subscribe(() => {});
     const connection = await server.connection();
@@ -122,9 +121,8 @@ describe("the tools of components", () => {
         .filter(({ method }) => method === "client.announce")
         .map(({ params }) => (params["tools"] as { name: string }[]).map(({ name }) => name));
     expect(announced()).toEqual([["ping", "other"]]);
-    client.setTools(two, []);
-    client.setTools(three, [other]);
-    client.setTools(three, []);
+    remove();
+    client.addTools([other])();
     await quiet();
     expect(announced()).toEqual([["ping", "other"], ["ping"]]);
     thread.release();
@@ -134,13 +132,9 @@ describe("the tools of components", () => {
   test("with one name are refused, and leave nothing behind", async () => {
     const { server, options } = onFakeServer();
     const { value: client, release } = shareClient(options);
-    const [one, two] = [{}, {}];
-    client.setTools(one, [ping]);
-    client.setTools(two, [tool({ name: "other", description: "" }).implement(() => 1)]);
+    client.addTools([ping]);
     const again = tool({ name: "ping", description: "" }).implement(() => 1);
-    expect(() => client.setTools(two, [again])).toThrow(
-      expect.objectContaining({ code: "invalid_argument" }),
-    );
+    expect(() => client.addTools([again])).toThrow(expect.objectContaining({ code: "invalid_argument" }));
     const thread = client.shareThread("t");
     thread.value.subscribe(() => {});
     const announced = await (await server.connection()).take("client.announce");

@@ -35,6 +35,8 @@ def test_a_conversation(open_tab: OpenTab, strict: bool) -> None:
     assert [message["role"] for message in view["messages"]] == ["human", "ai", "ai"] * 2
     # One client on one connection, which has announced itself once for each state of the page.
     assert tab.sockets == 1
+    locks = "navigator.locks.query().then(({ held, pending }) => [...held, ...pending].map(({ name }) => name))"
+    assert len([name for name in tab.run(locks) if name.startswith("farside:client:")]) == 1
     assert {tuple(tools) for tools in tab.announced} == {tuple(TOOLS)}
     assert len(tab.commands("run.start")) == 2
 
@@ -80,6 +82,8 @@ def test_tools_come_and_go_with_components(open_tab: OpenTab, page_errors: list[
     tab = open_tab(strict=True)
     tab.set(extra=["ping", "throw"])
     assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "ping ping"}]
+    tab.set(extra=["throw", "ping"])
+    assert tab.ask(planned("ping", word="again")) == [{"status": "success", "value": "ping again"}]
     tab.set(extra=["throw"])
     assert tab.ask(planned("recall", key="word")) == [{"status": "success", "value": "first"}]
     # A name that is taken breaks the component that brings it, and nothing else.

@@ -141,14 +141,15 @@ function useListener(thread: StreamStore, callbacks: Callbacks): void {
 }
 
 function useTools(options: ClientOptions, tools = NO_TOOLS): void {
+  const key = keyOf(options);
   const client = useRef<PageClient>(undefined);
+  const latest = useRef(tools);
+  if (!isSame(latest.current, tools)) latest.current = tools;
   useEffect(() => {
     const { value, release } = shareClient(options);
     client.current = value;
-    return () => {
-      value.setTools(client, NO_TOOLS);
-      release();
-    };
-  }, [keyOf(options)]);
-  useEffect(() => client.current?.setTools(client, tools));
+    return release;
+  }, [key]);
+  // All that goes is gone before anything comes: components may exchange their tools.
+  useEffect(() => client.current?.addTools(latest.current), [key, latest.current]);
 }

@@ -40,7 +40,7 @@ export function shareClient(options: ClientOptions): Share<PageClient> {
 export class PageClient {
   readonly threads = new Shared<Thread>();
   readonly #client: Client;
-  readonly #tools = new Map<object, readonly ToolImplementation[]>();
+  readonly #added = new Set<{ readonly tools: readonly ToolImplementation[] }>();
   #isStale = false;
 
   constructor(options: ClientOptions) {
@@ -62,12 +62,8 @@ export class PageClient {
     return this.threads.share(id, () => this.#client.thread(id, { connect: false }));
   }
 
-  /** Replaces the tools of one component. All changes of a turn are announced at once. */
-  setTools(owner: object, tools: readonly ToolImplementation[]): void {
-    const before = this.#tools.get(owner) ?? [];
-    if (before.length === tools.length && tools.every((tool, at) => tool === before[at])) return;
-    this.#tools.delete(owner);
-    this.#changed();
+  /** Adds the tools of a component; returns how to take them away. All changes of a turn are announced at once. */
+  addTools(tools: readonly ToolImplementation[]): () => void {
     const names = new Set<string>();
     for (const tool of new Set([...this.#all(), ...tools])) {
       const { name } = adopt(tool).tool;
@@ -77,7 +73,13 @@ export class PageClient {
       }
       names.add(name);
     }
-    this.#tools.set(owner, tools);
+    const added = { tools };
+    this.#added.add(added);
+    this.#changed();
+    return () => {
+      this.#added.delete(added);
+      this.#changed();
+    };
   }
 
   close(): void {
@@ -94,6 +96,6 @@ export class PageClient {
   }
 
   #all(): ToolImplementation[] {
-    return [...this.#tools.values()].flat();
+    return Array.from(this.#added, ({ tools }) => tools).flat();
   }
 }

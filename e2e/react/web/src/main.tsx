@@ -65,10 +65,10 @@ function ProviderPage() {
           <Counts />
         </>
       )}
-      <Caught key={extra.join()}>
+      <Caught key={extra.length}>
         {extra.map((name, at) => (
-          // The same name may be there twice.
-          <Extra key={`${name}${at}`} name={name} />
+          // By their places: the same components have other tools then.
+          <Extra key={at} name={name} />
         ))}
       </Caught>
     </FarsideProvider>
