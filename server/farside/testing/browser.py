@@ -26,7 +26,7 @@ class FakeBrowser:
     """A page on one thread. It outlives its links: after one is cut, :meth:`connect` goes on over another.
 
     ``events`` are all events that arrived, in order and without doubles; ``executions`` the calls whose bodies ran, as
-    ``(name, args)``; ``values`` the last state that :meth:`connect` read.
+    ``(name, args)``; ``values`` the last state that :meth:`connect` read; ``errors`` what belongs to no command.
 
     Args:
         link: an open link.
@@ -42,6 +42,7 @@ class FakeBrowser:
         self.events: list[dict[str, Any]] = []
         self.executions: list[tuple[str, dict[str, Any]]] = []
         self.values: dict[str, Any] = {}
+        self.errors: list[dict[str, Any]] = []
         self.seq = 0
         self._link = link
         self._agent = agent
@@ -200,6 +201,8 @@ class FakeBrowser:
             await self._heard(message)
         elif message["type"] == "ping":
             self._answer_ping()
+        elif message["id"] is None:
+            self.errors.append(message)
         else:
             reply = self._replies.get(message["id"])
             if reply is not None and not reply.done():

@@ -42,6 +42,14 @@ def test_who_declined_is_passed_over() -> None:
     assert chosen(page("a", focused=True), page("b"), passed=frozenset({"a"})) == "b"
 
 
+def test_who_has_the_tool_with_other_schemas_is_not_chosen_where_that_matters() -> None:
+    old = page("old", fingerprints={"get_location": "0", "other": "1"}, focused=True, active=9)
+    for able in (page("new", fingerprints={"get_location": "1"}), page("mute"), page("plain", tools=None)):
+        assert choose("get_location", [old, able], "old", fingerprint="1") == able
+    assert choose("get_location", [old], "old", fingerprint="1") is None
+    assert choose("get_location", [old, page("mute")], "old") == old
+
+
 DENIED = {"tools": {"get_location": frozenset({"geolocation", "camera"})}, "denied": frozenset({"camera"})}
 PLAIN = {"tools": None}
 

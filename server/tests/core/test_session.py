@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farside.core.model import Event
-from farside.core.routing import Presence
+from farside.core.routing import Mismatch, Presence
 from farside.core.session import MAX_SUBSCRIPTIONS, Deliver, Effect, Request, Send, Session, Snapshot, Wait
 from farside.errors import CODES, FarsideError
 from farside.wire.messages import COMMANDS, OURS, ErrorReply, SuccessReply
@@ -194,7 +194,23 @@ def test_presence_is_what_a_page_announced() -> None:
         visible=False,
         focused=True,
         active=7,
+        fingerprints={"copy": "f"},
     )
+
+
+def test_a_page_hears_once_which_tools_it_has_with_other_schemas_and_again_for_each_call() -> None:
+    session = Session(CONNECTION, plain=False)
+    old = [Mismatch("photo", "old", "new")]
+    announce(session, tools=[{"name": "photo", "fingerprint": "old"}])
+    assert session.mismatched(old) == [], "its state would take it back"
+    subscribe(session, "calls", command_id=2)
+    [told] = session.mismatched(old)
+    assert isinstance(told, Send)
+    assert (told.message["id"], told.message["error"]) == (None, "schema_mismatch")
+    assert told.message["details"] == {"mismatches": [{"name": "photo", "fingerprint": "old", "expected": "new"}]}
+    assert [len(session.mismatched(old, call)) for call in ("", "i1", "i1", "i2")] == [0, 1, 0, 1]
+    assert [session.untold(old, "reply"), session.untold(old, "reply")] == [old, []]
+    assert session.untold([Mismatch("photo", "old", "newer")], "reply") != []
 
 
 def test_a_page_that_says_no_more_is_visible_and_has_no_focus() -> None:
