@@ -71,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "types":
         if options.check and options.output is None:
             parser.error("expected --check with the file to check, got no -o")
+        importlib.import_module(module)  # whatever is wrong in there has its own traceback
         try:
             return write_types(options.app, options.output, check=options.check, source=options.source)
         except ValueError as error:

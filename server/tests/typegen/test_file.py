@@ -86,7 +86,7 @@ def test_functions_need_to_say_which_tools_they_call(module: Callable[..., str])
     assert names_at(f"{module(app=app_of(guide, tools=[locate, one]))}:app") == ["locate", "one"]
     with pytest.raises(ValueError, match=r"shows none; .* with Farside\(agents, tools=\[...\]\)"):
         tools_at(f"{module(app=app_of(guide))}:app")
-    with pytest.raises(ValueError, match="expected tools to be headless tools, .* got <function guide"):
+    with pytest.raises(ValueError, match=r"expected tools to be headless tools, .* got <function guide"):
         app_of(guide, tools=[guide])
 
 
