@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   type Client,
   createClient,
+  declare,
   FarsideError,
   type Message,
   type Snapshot,
@@ -13,7 +14,7 @@ import {
   tool,
 } from "../src/index.ts";
 import { FakeServer, ManualClock, quiet } from "../src/testing/index.ts";
-import { claimOf, openCall, SUCCESS } from "./messages.ts";
+import { claimOf, openCall, SUCCESS, WELCOME } from "./messages.ts";
 import { grant, held, page } from "./page.ts";
 
 const description = "";
@@ -60,6 +61,45 @@ describe.each(["msgpack", "json"] as const)("with %s", (encoding) => {
     });
     connection.reply({ params, ...command }, { run_id: String(params.run_id) });
     await expect(accepted).resolves.toBeUndefined();
+  });
+});
+
+describe("a tool that was made for other schemas than the server's", () => {
+  const old = declare({ name: "get_location", description, fingerprint: "old", args: {} }).implement(() => 1);
+  const mismatches = [{ name: "get_location", fingerprint: "old", expected: "new" }];
+
+  test("is announced with its fingerprint, and the console says what the server's is", async () => {
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    const server = new FakeServer();
+    const options = { url: "ws://server", agent: "assistant", WebSocket: server.WebSocket };
+    const client = createClient({
+      ...options,
+      tools: [old, tool({ name: "other", description }).implement(() => 1)],
+      clock: new ManualClock(),
+    });
+    client.thread("t");
+    const connection = await server.connection();
+    const announced = await connection.take("client.announce");
+    expect(announced.params.tools).toEqual([{ name: "get_location", fingerprint: "old" }, { name: "other" }]);
+    connection.reply(announced, { ...WELCOME, mismatches });
+    await quiet();
+    expect(warn.mock.calls).toEqual([["farside: schema_mismatch", mismatches]]);
+    client.close();
+    warn.mockRestore();
+  });
+
+  test("is an error of the thread where it gets no calls for it", async () => {
+    const { connection, thread } = await page({ tools: [old] });
+    connection.send({
+      type: "error",
+      id: null,
+      error: "schema_mismatch",
+      message: "load the page anew",
+      details: { mismatches },
+    });
+    const { error } = thread.getSnapshot();
+    expect(error).toBeInstanceOf(FarsideError);
+    expect(error).toMatchObject({ code: "schema_mismatch", details: { mismatches } });
   });
 });
 
