@@ -77,6 +77,8 @@ class HeadlessTool:
         self.timeout = timeout
         self.idempotent = idempotent
         self.title = title
+        self.args_schema = args_schema
+        self.result_schema = result_schema
         self._args = _Shape(name, "args_schema", args_schema if args_schema is not None else _NO_ARGUMENTS)
         self._result = None if result_schema is None else _Shape(name, "result_schema", result_schema)
         _check_arguments(name, self._args.json_schema)

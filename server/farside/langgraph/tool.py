@@ -10,9 +10,14 @@ from langchain_core.tools import ArgsSchema, BaseTool
 from langchain_core.tools import tool as langchain_tool
 
 from farside.langgraph.headless import HeadlessTool
+from farside.tools import HeadlessTool as Declaration
 from farside.tools import Schema
 
 _DECLARING = ("name", "description", "args_schema", "result_schema", "timeout", "idempotent", "title", "return_direct")
+
+
+@overload
+def tool(declaration: Declaration, /, *, return_direct: bool = False) -> HeadlessTool: ...
 
 
 @overload
@@ -104,6 +109,9 @@ def tool(*args: Any, **keywords: Any) -> Any:
             idempotent=True,
         )
 
+    Given a declaration that knows nothing of LangChain, as :mod:`farside.browser` has them, it returns the same:
+    ``tool(browser.get_location)``; of the keywords it then takes ``return_direct``.
+
     Args:
         name: 1 to 64 letters, digits, ``_`` or ``-``; what the page implements.
         description: what it does, for the model.
@@ -116,9 +124,11 @@ def tool(*args: Any, **keywords: Any) -> Any:
         return_direct: whether the turn ends with the result, as LangChain has it.
 
     Raises:
-        TypeError: a function together with ``name``, or a keyword that belongs to neither form.
+        TypeError: a function or a declaration together with ``name``, or a keyword that belongs to neither form.
         ValueError: a name or schema that :class:`farside.tools.HeadlessTool` refuses.
     """
+    if args and isinstance(args[0], Declaration):
+        return _of_declaration(*args, **keywords)
     if "name" not in keywords:
         ours = [key for key in ("result_schema", "timeout", "idempotent", "title") if key in keywords]
         if ours:
@@ -136,3 +146,22 @@ def tool(*args: Any, **keywords: Any) -> Any:
     if unknown:
         raise TypeError(f"tool(): a headless tool takes {', '.join(_DECLARING)}; got {unknown[0]!r}")
     return HeadlessTool(**keywords)
+
+
+def _of_declaration(declaration: Declaration, *args: Any, **keywords: Any) -> HeadlessTool:
+    if args or keywords.keys() - {"return_direct"}:
+        unexpected = args[0] if args else min(keywords.keys() - {"return_direct"})
+        raise TypeError(
+            f"tool(): expected of the declaration {declaration.name!r} nothing but return_direct, got {unexpected!r}; "
+            "what else there is to say is said where it is declared"
+        )
+    return HeadlessTool(
+        name=declaration.name,
+        description=declaration.description,
+        args_schema=declaration.args_schema,
+        result_schema=declaration.result_schema,
+        timeout=declaration.timeout,
+        idempotent=declaration.idempotent,
+        title=declaration.title,
+        **keywords,
+    )

@@ -1,0 +1,51 @@
+"""Ready-made tools: the declarations whose bodies are in the npm package's ``farside/tools``.
+
+::
+
+    from farside import Farside, browser
+    from farside.langgraph import tool
+    from langchain.agents import create_agent
+
+    agent = create_agent("openai:gpt-5", tools=[tool(browser.get_location), tool(browser.read_clipboard_text)])
+    app = Farside({"assistant": agent}, store="sqlite:///farside.db")
+
+In the page ``createClient({ ..., tools: [getLocation(), readClipboardText()] })``. docs/tools.md lists what each of
+them needs. The page's half is generated from this one.
+"""
+
+from farside.browser.clipboard import (
+    read_clipboard_image,
+    read_clipboard_text,
+    write_clipboard_image,
+    write_clipboard_text,
+)
+from farside.browser.device import estimate_storage, get_battery, get_network, hold_wake_lock, vibrate
+from farside.browser.geolocation import get_location, watch_location
+from farside.browser.locale import get_locale
+from farside.browser.memory import forget, list_memories, recall, remember, search_memories
+from farside.browser.notification import show_notification
+from farside.browser.sharing import share
+from farside.browser.speech import say
+
+__all__ = [
+    "estimate_storage",
+    "forget",
+    "get_battery",
+    "get_locale",
+    "get_location",
+    "get_network",
+    "hold_wake_lock",
+    "list_memories",
+    "read_clipboard_image",
+    "read_clipboard_text",
+    "recall",
+    "remember",
+    "say",
+    "search_memories",
+    "share",
+    "show_notification",
+    "vibrate",
+    "watch_location",
+    "write_clipboard_image",
+    "write_clipboard_text",
+]
