@@ -60,6 +60,9 @@ test-oldest: .venv-oldest/.ready ## Test the LangGraph runtime with the oldest L
 
 ##### Check
 
+# What the ready-made tools are declared with in the page.
+READY_MADE := -o client-js/src/tools/declarations.gen.ts --import ../tool/declare.ts
+
 .PHONY: check check-python check-js check-generated check-locks
 check: check-python check-js check-generated check-locks size ## Run linters, type checkers, freshness and size checks
 
@@ -76,6 +79,7 @@ check-js: $(NODE_READY) $(CLIENT)
 
 check-generated: $(PYTHON_READY) $(NODE_READY)
 	$(BIN)/python -m farside.wire.schema --check
+	$(BIN)/farside types farside.browser $(READY_MADE) --check
 	node client-js/scripts/generate-types.mjs --check
 
 check-locks:
@@ -99,8 +103,9 @@ format: $(PYTHON_READY) $(NODE_READY) ## Format and apply safe fixes
 	$(BIN)/ruff format
 	npx biome check --write
 
-generate: $(PYTHON_READY) $(NODE_READY) ## Write what is generated from the message models
+generate: $(PYTHON_READY) $(NODE_READY) ## Write what is generated from the message models and the ready-made tools
 	$(BIN)/python -m farside.wire.schema
+	$(BIN)/farside types farside.browser $(READY_MADE)
 	node client-js/scripts/generate-types.mjs
 
 lock: .venv/.created ## Lock the dependencies (UPGRADE=--upgrade for the newest)

@@ -76,12 +76,13 @@ export const estimateStorage = () =>
  */
 export const vibrate = () =>
   declarations.vibrate.implement(({ pattern }) => {
-    // It only says false; why, it does not say.
     if (!navigator.vibrate) throw unsupported("vibration");
-    if (navigator.vibrate(pattern)) return { vibrated: true };
-    throw navigator.userActivation?.hasBeenActive
-      ? unsupported("vibration")
-      : refused("needs_gesture", "The device vibrates only when the user has clicked in the page.");
+    if (navigator.userActivation?.hasBeenActive === false) {
+      throw refused("needs_gesture", "The device vibrates only when the user has clicked in the page.");
+    }
+    // Why it does not, it does not say.
+    if (!navigator.vibrate(pattern)) throw unsupported("vibration");
+    return { vibrated: true };
   });
 
 /** A number that the browser knows: it says Infinity, or nothing, for one that it does not. */

@@ -39,16 +39,18 @@ export const say = ({ startMs = 5000 }: SayOptions = {}) =>
         });
       const abort = () => silence(signal.reason);
       signal.addEventListener("abort", abort);
-      const waiting = speechSynthesis.speaking ? undefined : startMs;
-      const timer =
-        waiting && setTimeout(() => silence(refused("unsupported", "No voice has begun to speak.")), waiting);
+      const timer = speechSynthesis.speaking
+        ? undefined
+        : setTimeout(() => silence(refused("unsupported", "No voice has begun to speak.")), startMs);
       const utterance = new SpeechSynthesisUtterance(text);
       utterance.lang = language ?? document.documentElement.lang;
       utterance.rate = rate;
       utterance.onstart = () => clearTimeout(timer);
       utterance.onend = () => end(() => resolve({ spoken: true }));
-      utterance.onerror = ({ error }) =>
-        end(() => reject(refused(CODES[error] ?? "failed", `The browser has not spoken: ${error}.`)));
+      utterance.onerror = ({ error }) => {
+        const otherwise = speechSynthesis.getVoices().length > 0 ? "failed" : "unsupported";
+        end(() => reject(refused(CODES[error] ?? otherwise, `The browser has not spoken: ${error}.`)));
+      };
       speechSynthesis.speak(utterance);
     });
   });
