@@ -1,4 +1,4 @@
-"""The README's code, as it stands."""
+"""The code of the README and of other pages, as it stands."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def python_block(mark: str) -> str:
     return _only(rf"<!-- test: {re.escape(mark)} -->\n```python\n(.*?)^```$")
 
 
-def block(language: str) -> str:
+def block(language: str, page: str = README) -> str:
     """The only block of a language."""
-    return _only(rf"^```{re.escape(language)}\n(.*?)^```$")
+    return _only(rf"^```{re.escape(language)}\n(.*?)^```$", page)
 
 
-def _only(pattern: str) -> str:
-    found = re.findall(pattern, README, re.DOTALL | re.MULTILINE)
-    assert len(found) == 1, f"expected one block {pattern!r} in README.md, found {len(found)}"
+def _only(pattern: str, page: str = README) -> str:
+    found = re.findall(pattern, page, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1, f"expected one block {pattern!r} in the page, found {len(found)}"
     return found[0]

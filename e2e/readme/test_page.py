@@ -26,9 +26,13 @@ HTML = '<!doctype html><link rel="icon" href="data:,"><script type="module" src=
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """``farside serve server:app`` where the README's ``server.py`` is; only the model's package is replaced."""
-    folder = tmp_path / "server"
+    yield from serve_readme(tmp_path / "server", python_block("langgraph"))
+
+
+def serve_readme(folder: Path, code: str) -> Iterator[Server]:
+    """A server of the code, in a folder of its own, until the iterator is closed."""
     folder.mkdir()
-    (folder / "server.py").write_text(python_block("langgraph"))
+    (folder / "server.py").write_text(code)
     path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent / "provider")))
     server = Server("server:app", folder, {"PYTHONPATH": path})
     server.start()

@@ -75,9 +75,3 @@ def test_memories_are_few_expire_and_are_forgotten(open_tab: OpenTab) -> None:
     assert value_of(tab, "forget", tag="odd") == {"forgotten": 0}
     assert keys(tab) == ["kept 0"]
     assert value_of(tab, "recall", key="kept 0")["memory"]["value"] == "changed"
-
-
-def test_where_nothing_can_be_stored_memory_is_unsupported(open_tab: OpenTab) -> None:
-    tab = open_tab()
-    tab.run("IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') }; undefined")
-    assert code_of(tab, "remember", key="k", value="v") == "unsupported"

@@ -39,8 +39,3 @@ def test_notifications(open_tab: OpenTab) -> None:
 
     tab.deny("notifications")
     assert code_of(tab, "show_notification", title="Tea") == "permission_denied"
-
-
-def test_a_browser_without_notifications(open_tab: OpenTab) -> None:
-    tab = open_tab(prepare=lambda page: page.add_init_script("delete window.Notification"))
-    assert code_of(tab, "show_notification", title="Tea") == "unsupported"
