@@ -23,13 +23,14 @@ const runInstalled = (name, args) => run(join(installed, ".bin", name), args, pr
 const USE = `
 import { createClient, FarsideError, tool } from "farside";
 import { FakeServer, ManualClock } from "farside/testing";
+import { getLocation } from "farside/tools";
 
 const ping = tool({ name: "ping", description: "Answers." }).implement(() => "pong");
 const server = new FakeServer();
 const client = createClient({
   url: "ws://server",
   agent: "assistant",
-  tools: [ping],
+  tools: [ping, getLocation()],
   WebSocket: server.WebSocket,
   clock: new ManualClock(),
 });

@@ -36,8 +36,7 @@ def test_an_image_is_copied_and_read_after_a_click(open_tab: OpenTab) -> None:
         assert code_of(tab, "write_clipboard_image", image=bad) == "invalid_args"
 
     assert outcome_of(tab, "write_clipboard_text", text="no picture") == COPIED
-    outcome = outcome_of(tab, "read_clipboard_image")
-    assert (outcome["code"], "no image" in outcome["message"]) == ("failed", True)
+    assert code_of(tab, "read_clipboard_image") == "failed"
 
 
 def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
@@ -61,8 +60,7 @@ def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
     tab.run("Document.prototype.hasFocus = () => false")
     for permission in ("clipboard-read", "clipboard-write"):
         set_permission(tab.page, permission, "prompt")
-    outcome = outcome_of(tab, "read_clipboard_text")
-    assert (outcome["code"], "not in front" in outcome["message"]) == ("needs_gesture", True)
+    assert code_of(tab, "read_clipboard_text") == "needs_gesture"
 
 
 CALLS = {
