@@ -59,6 +59,19 @@ def clicked(tab: Tab, name: str, /, **args: Any) -> Message:
     return outcome
 
 
+def after_click(tab: Tab, name: str, /, **args: Any) -> Message:
+    """What the agent is told of a call right after a click; should the click be too old, there is another."""
+    ended = "log.filter(({ phase }) => phase === 'success' || phase === 'error').length"
+    before = tab.run(f"(({{ log }}) => {ended})(harness.view())")
+    tab.page.mouse.click(100, 100)
+    tab.call(planned(name, **args))
+    view = tab.until(f"{ended} > {before} || log.at(-1)?.phase === 'waiting'")
+    if view["log"][-1]["phase"] == "waiting":
+        tab.page.mouse.click(100, 100)
+    (outcome,) = tab.answer()
+    return outcome
+
+
 def executed(tab: Tab, name: str, /, **args: Any) -> Message:
     """What comes of a tool's body without a client around it, as another hook calls it: the value, or the code."""
     tool = f"harness.tools.find(({{ tool }}) => tool.name === {json.dumps(name)})"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import quote
 
-from e2e.browser.conftest import OpenTab
+from e2e.browser.conftest import OpenTab, Tab
 from e2e.conftest import set_permission
-from e2e.tools.conftest import clicked, code_of, executed, is_active, outcome_of, value_of
+from e2e.tools.conftest import after_click, clicked, executed, is_active
 
 TEXT = 'Grüße from the far side 🌘\n\u2028 \\ "quoted"'
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="6" height="2"><rect width="3" height="2" fill="#c81e3c"/></svg>'
@@ -25,42 +26,42 @@ def test_an_image_is_copied_and_read_after_a_click(open_tab: OpenTab) -> None:
     tab = open_tab()
     tab.grant("clipboard-read")
     assert clicked(tab, "write_clipboard_image", image=SVG) == COPIED
-    image = value_of(tab, "read_clipboard_image")
+    image = after_click(tab, "read_clipboard_image")["value"]
     assert image["mime_type"] == "image/png"
     assert (image["data"]["size"], image["data"]["left"]) == ([6, 2], ["#c81e3c"])
 
     # The same picture by its address.
-    assert outcome_of(tab, "write_clipboard_image", image=f"data:image/svg+xml,{quote(SVG)}") == COPIED
-    assert value_of(tab, "read_clipboard_image")["data"] == image["data"]
+    assert after_click(tab, "write_clipboard_image", image=f"data:image/svg+xml,{quote(SVG)}") == COPIED
+    assert after_click(tab, "read_clipboard_image")["value"] == image
     for bad in ("https://example.org/picture.png", "data:image/png;base64,AAAA", "<svg"):
-        assert code_of(tab, "write_clipboard_image", image=bad) == "invalid_args"
+        assert after_click(tab, "write_clipboard_image", image=bad)["code"] == "invalid_args"
 
-    assert outcome_of(tab, "write_clipboard_text", text="no picture") == COPIED
-    assert code_of(tab, "read_clipboard_image") == "failed"
+    assert after_click(tab, "write_clipboard_text", text="no picture") == COPIED
+    assert after_click(tab, "read_clipboard_image")["code"] == "failed"
 
 
 def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
     tab = open_tab()
-    for permission in ("clipboard-read", "clipboard-write"):
-        set_permission(tab.page, permission, "prompt")
-    for name, args in CALLS.items():
-        assert is_active(tab) is False
-        assert executed(tab, name, **args)["code"] == "needs_gesture"
+    for setting, code in (("denied", "permission_denied"), ("prompt", "needs_gesture")):
+        allow_clipboard(tab, setting)
+        for name, args in CALLS.items():
+            assert is_active(tab) is False
+            assert executed(tab, name, **args)["code"] == code
     # After a click the browser asks; headless, it takes the question back at once.
     for name, args in CALLS.items():
-        tab.page.mouse.click(100, 100)
-        assert code_of(tab, name, **args) == "dismissed"
-    # A click does not help where it is denied.
-    for permission in ("clipboard-read", "clipboard-write"):
-        tab.deny(permission)
+        assert after_click(tab, name, **args)["code"] == "dismissed"
+    # A click does not help where it is denied, and not where another window is in front.
+    allow_clipboard(tab, "denied")
     for name, args in CALLS.items():
-        tab.page.mouse.click(100, 100)
-        assert is_active(tab) is True
-        assert code_of(tab, name, **args) == "permission_denied"
+        assert after_click(tab, name, **args)["code"] == "permission_denied"
+    allow_clipboard(tab, "prompt")
     tab.run("Document.prototype.hasFocus = () => false")
+    assert after_click(tab, "read_clipboard_text")["code"] == "needs_gesture"
+
+
+def allow_clipboard(tab: Tab, setting: Literal["denied", "prompt"]) -> None:
     for permission in ("clipboard-read", "clipboard-write"):
-        set_permission(tab.page, permission, "prompt")
-    assert code_of(tab, "read_clipboard_text") == "needs_gesture"
+        set_permission(tab.page, permission, setting)
 
 
 CALLS = {
