@@ -11,6 +11,7 @@ from e2e.tools.conftest import after_click, clicked, executed, is_active
 
 TEXT = 'Grüße from the far side 🌘\n\u2028 \\ "quoted"'
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="6" height="2"><rect width="3" height="2" fill="#c81e3c"/></svg>'
+Setting = Literal["denied", "prompt"]
 COPIED = {"status": "success", "value": {"copied": True}}
 
 
@@ -42,7 +43,8 @@ def test_an_image_is_copied_and_read_after_a_click(open_tab: OpenTab) -> None:
 
 def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
     tab = open_tab()
-    for setting, code in (("denied", "permission_denied"), ("prompt", "needs_gesture")):
+    refusals: dict[Setting, str] = {"denied": "permission_denied", "prompt": "needs_gesture"}
+    for setting, code in refusals.items():
         allow_clipboard(tab, setting)
         for name, args in CALLS.items():
             assert is_active(tab) is False
@@ -59,7 +61,7 @@ def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
     assert after_click(tab, "read_clipboard_text")["code"] == "needs_gesture"
 
 
-def allow_clipboard(tab: Tab, setting: Literal["denied", "prompt"]) -> None:
+def allow_clipboard(tab: Tab, setting: Setting) -> None:
     for permission in ("clipboard-read", "clipboard-write"):
         set_permission(tab.page, permission, setting)
 
