@@ -13,8 +13,10 @@ RECORD_LOCKS = """
 window.locks = [];
 const real = WakeLock.prototype.request;
 WakeLock.prototype.request = async function (...args) {
+  await window.gate;
   const lock = await real.apply(this, args);
   locks.push(lock);
+  lock.addEventListener("release", () => window.onReleased?.());
   return lock;
 };
 """
@@ -82,6 +84,16 @@ def test_the_screen_stays_on(open_tab: OpenTab) -> None:
     value_of(tab, "hold_wake_lock", duration=0.01)
     tab.run("locks[3].released || new Promise((resolve) => locks[3].addEventListener('release', resolve))")
     assert held(tab) == [False] * 4
+
+    # The browser takes its time, and the call is withdrawn meanwhile.
+    tab.run("window.gate = new Promise((open) => { window.openGate = open; }); undefined")
+    tab.call({"name": "hold_wake_lock", "args": {"duration": 600}})
+    tab.until("log.at(-1)?.phase === 'start'")
+    tab.run("void harness.thread.stop()")
+    tab.until("log.at(-1)?.phase === 'cancelled' && status === 'idle'")
+    tab.run("openGate(); gate")
+    tab.run("locks[4]?.released || new Promise((resolve) => { window.onReleased = resolve; })")
+    assert held(tab) == [False] * 5
 
     tab.deny("screen-wake-lock")
     assert code_of(tab, "hold_wake_lock", duration=600) == "permission_denied"
