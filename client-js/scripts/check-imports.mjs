@@ -24,6 +24,7 @@ const MODULES = {
 const PACKAGES = {
   "@standard-schema/spec": ["tool", "tools", "client", "index", "testing"],
   react: ["react"],
+  "modern-screenshot": ["tools"],
 };
 
 const src = fileURLToPath(new URL("../src", import.meta.url));

@@ -17,6 +17,7 @@ export {
   searchMemories,
 } from "./memory.ts";
 export { type ShowNotificationOptions, showNotification } from "./notification.ts";
+export * from "./page-tools.ts";
 export { share } from "./sharing.ts";
 export { type SayOptions, say } from "./speech.ts";
 export { holdWakeLock } from "./wake-lock.ts";
