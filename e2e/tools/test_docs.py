@@ -22,7 +22,7 @@ ROWS = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.+) \| (.+) \| (.+) \| (?:real|fa
 FACTS = """
 import("/client/tools/index.js").then((ready) => Object.entries(ready).map(([name, make]) => {
   const { tool, options } = make();
-  return [tool.name, name, tool.permissions ?? [], options.gesture === true, tool.fingerprint];
+  return [tool.name, name, tool.permissions ?? [], options.activation ?? "none", tool.fingerprint];
 }))
 """
 
@@ -33,13 +33,14 @@ def test_the_table_is_that_of_the_tools(open_tab: OpenTab) -> None:
     assert {name: fingerprint for name, *_, fingerprint in facts} == {
         name: tool.fingerprint for name, tool in DECLARED.items()
     }
+    activations = {"needed": "required", "used up": "consumed"}
     told = [
-        (name, export, "none" if permission == "none" else permission.strip("`"), click in ("needed", "used up"), again)
+        (name, export, "none" if permission == "none" else permission.strip("`"), activations.get(click, "none"), again)
         for name, export, permission, click, again in ROWS
     ]
     assert sorted(told) == sorted(
-        (name, export, ", ".join(permissions) or "none", gesture, "yes" if DECLARED[name].idempotent else "no")
-        for name, export, permissions, gesture, _ in facts
+        (name, export, ", ".join(permissions) or "none", activation, "yes" if DECLARED[name].idempotent else "no")
+        for name, export, permissions, activation, _ in facts
     )
     assert all(re.sub(r"_(.)", lambda found: found[1].upper(), name) == export for name, export, *_ in facts)
 

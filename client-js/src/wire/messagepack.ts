@@ -215,7 +215,7 @@ class Reader {
       default: {
         // An extension: its type and its content are still to come.
         this.#raw(1 + (head < NUMBER ? this.#size(head, 0xc7) : 2 ** (head - 0xd4)));
-        throw new FarsideError("invalid_value", "expected no extension types (timestamps and the like)");
+        throw new FarsideError("invalid_value", "expected no extension types");
       }
     }
   }
@@ -259,7 +259,7 @@ class Reader {
     try {
       return decoder.decode(bytes);
     } catch {
-      throw new FarsideError("invalid_value", "expected well-formed UTF-8 in every string");
+      throw new FarsideError("invalid_value", "expected well-formed UTF-8");
     }
   }
 
