@@ -31,6 +31,7 @@ export {
   type ToolImplementation,
   tool,
 } from "./tool/tool.ts";
+export { withOptions } from "./tool/with-options.ts";
 export type { Clock } from "./transport/clock.ts";
 export type { Socket, SocketConstructor } from "./transport/socket.ts";
 export type { Encoding } from "./transport/transport.ts";

@@ -4,7 +4,14 @@ import * as v from "valibot";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import type { Waiting } from "../src/core/waiting.ts";
-import { FarsideError, hasConsent, revokeConsent, type ToolContext, tool } from "../src/index.ts";
+import {
+  FarsideError,
+  hasConsent,
+  revokeConsent,
+  type ToolContext,
+  tool,
+  withOptions,
+} from "../src/index.ts";
 import { quiet } from "../src/testing/index.ts";
 import { resultOfBody } from "../src/tool/body.ts";
 import { adopt } from "../src/tool/tool.ts";
@@ -380,6 +387,18 @@ describe("consent", () => {
 
   test("is asked for each time where a page may store nothing", async () => {
     expect([await agreed("once"), await agreed("once")]).toEqual([1, 1]);
+  });
+
+  test("is asked for a tool that somebody else has written", async () => {
+    const ready = tool({ name: "photo", description }).implement(() => 1, { activation: "required" });
+    const careful = withOptions(ready, { consent: "always" });
+    expect(careful.options).toEqual({ activation: "required", consent: "always" });
+    const { outcome, asked } = asking(careful);
+    await quiet();
+    expect(asked).toMatchObject([{ reason: "consent" }]);
+    asked[0]?.proceed();
+    expect(await outcome).toEqual({ status: "success", value: 1 });
+    expect(await result(ready)).toEqual({ status: "success", value: 1 });
   });
 
   test("that comes with a click is that click too", async () => {

@@ -74,9 +74,10 @@ def test_the_page_gets_its_answer(server: Server, project: Path, new_context: Ca
     assert len({message["text"] for each in shown for message in each["messages"]}) > 3, "the answer did not stream"
 
 
-def test_the_page_has_no_type_errors(project: Path) -> None:
+def test_the_pages_have_no_type_errors(project: Path) -> None:
     (project / "page.ts").write_text(block("ts"))
-    run(project, "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "page.ts")
+    (project / "clicks.ts").write_text(block("ts", (ROOT / "docs/clicks.md").read_text()))
+    run(project, "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "page.ts", "clicks.ts")
 
 
 def run(folder: Path, command: str, *arguments: str) -> None:
