@@ -15,7 +15,7 @@ from e2e.readme.blocks import ROOT
 from farside.typegen import generate
 
 PAGE = (ROOT / "docs/types.md").read_text()
-SERVER = re.search(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[1]
+(SERVER,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 WRITTEN, PAGE_TS = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 CHANGES = {

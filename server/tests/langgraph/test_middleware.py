@@ -425,14 +425,18 @@ async def test_only_what_a_connected_page_implements_is_offered(make_app: Any, o
         """A server's tool."""
         return "added"
 
-    app = make_app(create_agent(model, [WHERE, look, add], middleware=[HeadlessToolMiddleware(offer="connected")]))
+    agent = create_agent(model, [WHERE, look, add], middleware=[HeadlessToolMiddleware(offer="connected")])
+    app = make_app(agent, schema_mismatch="strict")
     page = await open_page(app, tools={"where": lambda high: "north"})
     await page.ask("one")
     other = await open_page(app, tools={"look": lambda: "seen"})
     await page.ask("two")
-    await other.close()
+    old = [{"name": "look", "fingerprint": "of other schemas"}]
+    await other.command("client.announce", client_id=other.client_id, tools=old)
     await page.ask("three")
-    assert offered == [["add", "where"], ["add", "look", "where"], ["add", "where"]]
+    await other.close()
+    await page.ask("four")
+    assert offered == [["add", "where"], ["add", "look", "where"], ["add", "where"], ["add", "where"]]
 
 
 async def test_offering_what_is_connected_needs_farside() -> None:
