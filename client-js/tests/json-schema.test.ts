@@ -86,6 +86,13 @@ describe("a JSON Schema", () => {
     expect(complaints({ type: "null" }, undefined)).toEqual([]);
   });
 
+  test("takes a member that is undefined for one that is not there, as it is sent", () => {
+    expect(complaints({ required: ["a"] }, { a: undefined })).toEqual([
+      ": expected the member a, got an object",
+    ]);
+    expect(complaints({ additionalProperties: false }, { a: undefined })).toEqual([]);
+  });
+
   test("ignores a pattern that JavaScript does not understand", () => {
     expect(complaints({ pattern: "(?i)^a$" }, "b")).toEqual([]);
     expect(

@@ -34,13 +34,13 @@ interface Complaint {
 /** More complaints than that help nobody. */
 const MAX_COMPLAINTS = 8;
 
-/** How the keywords end that limit the size of each kind of value: `min...` and `max...`. */
-const SIZES: Readonly<Record<string, string>> = {
-  number: "imum",
-  integer: "imum",
-  string: "Length",
-  array: "Items",
-  object: "Properties",
+/** The keywords that limit the size of each kind of value. */
+const SIZES: Readonly<Record<string, readonly [string, string]>> = {
+  number: ["minimum", "maximum"],
+  integer: ["minimum", "maximum"],
+  string: ["minLength", "maxLength"],
+  array: ["minItems", "maxItems"],
+  object: ["minProperties", "maxProperties"],
 };
 
 /** The content of bytes. */
@@ -92,7 +92,7 @@ function check(
     }
   }
   const constants = keywords.const === undefined ? keywords.enum : [keywords.const];
-  if (constants && !constants.some((each) => canonical(each) === canonical(value))) {
+  if (constants && !constants.some((each) => each === value || canonical(each) === canonical(value))) {
     complain(constants.map(shown).join(" or "));
   }
   for (const each of keywords.allOf ?? []) check(root, each, given, path, found);
@@ -111,15 +111,16 @@ function check(
       if (meant === undefined)
         complain([...new Set(outcomes.flat().map((each) => each.expected))].join(" or "));
       else found.push(...meant);
-    } else if (fitting > 1 && branches === keywords.oneOf) complain("only one of the alternatives to fit");
+    } else if (fitting > 1 && branches === keywords.oneOf) complain("one fitting alternative");
   }
 
   const bound = (keyword: string, fits: (size: number, limit: number) => boolean) => {
     const limit = schema[keyword] as number | undefined;
     if (limit !== undefined && !fits(sizeOf(value), limit)) complain(`${keyword} ${limit}`);
   };
-  bound(`min${SIZES[kind]}`, (size, limit) => size >= limit);
-  bound(`max${SIZES[kind]}`, (size, limit) => size <= limit);
+  const [least, most] = SIZES[kind] ?? ["", ""];
+  bound(least, (size, limit) => size >= limit);
+  bound(most, (size, limit) => size <= limit);
   if (typeof value === "number") {
     bound("exclusiveMinimum", (size, limit) => size > limit);
     bound("exclusiveMaximum", (size, limit) => size < limit);
@@ -127,14 +128,13 @@ function check(
   }
   if (typeof value === "string") {
     const { pattern } = keywords;
-    if (pattern !== undefined && matches(pattern, value) === false) complain(`a match of ${pattern}`);
+    if (pattern !== undefined && matches(pattern, value) === false) complain(`pattern ${pattern}`);
   } else if (Array.isArray(value)) {
     const { prefixItems = [], items } = keywords;
     for (const [index, item] of value.entries()) {
       within(index < prefixItems.length ? prefixItems[index] : items, index, item);
     }
-    if (keywords.uniqueItems && new Set(value.map(canonical)).size < value.length)
-      complain("different items");
+    if (keywords.uniqueItems && new Set(value.map(canonical)).size < value.length) complain("uniqueItems");
   } else if (isObject(value)) {
     const { properties = {}, patternProperties = {}, additionalProperties, propertyNames } = keywords;
     for (const name of keywords.required ?? []) {
