@@ -204,12 +204,14 @@ async def test_a_new_message_during_a_call_goes_behind_what_was_said_before_it(m
     assert (await page.ended(two))["event"] == "completed"
 
 
-async def test_plain_connections_are_not_told_of_the_queue(make_app, open_page):
+async def test_plain_connections_are_not_told_of_the_queue(make_app, open_page, clock):
     slow = Slow()
     app = make_app(slow.agent())
     page = await open_page(app)
     plain = await MemoryLink(app, "thread-1", None).open()
     await plain.send({"id": 1, "method": "subscription.subscribe", "params": {"channels": ["lifecycle", "values"]}})
+    await clock.somebody_waits(150)
+    clock.advance(150)
     one, two = [await page.submit(text) for text in ("one", "two")]
     slow.go_on.release()
     slow.go_on.release()
