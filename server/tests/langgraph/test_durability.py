@@ -41,8 +41,7 @@ async def killed_after_opened(folder: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["agent", "node"])
-@pytest.mark.parametrize("trial", range(2))
-async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, trial: int, kind: str) -> None:
+async def test_a_new_process_answers_what_a_killed_one_opened(tmp_path: Path, kind: str) -> None:
     await killed_after_opened(tmp_path, kind)
     async with SqliteSaver(tmp_path / "graph.db") as saver:
         runtime = LangGraphRuntime(dying.agent(tmp_path, kind), checkpointer=saver)

@@ -161,7 +161,8 @@ async def survive(processes: Any, folder: Path, agent: str, point: str) -> str:
     [
         ("function", "", 60),
         ("graph", "", 60),
-        ("node", "", 60),
+        # Where this graph differs from the one above: in its checkpoints, and what is due when one is there.
+        ("node", r"checkpoint|leg|store opened", 40),
         # Where this runtime writes and opens; in between it waits as a function does.
         ("pydantic_ai", r"journal|leg|store opened look \+", 12),
     ],
