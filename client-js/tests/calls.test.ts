@@ -654,7 +654,8 @@ describe("progress", () => {
 test("a body that waits for a click says so", () => {
   const driver = new Driver().welcome();
   driver.execute();
-  const waiting = { reason: "activation", proceed: () => {}, dismiss: () => {} } as const;
+  const { signal } = new AbortController();
+  const waiting = { reason: "activation", proceed: () => {}, dismiss: () => {}, signal } as const;
   expect(phases(driver.session.bodyWaiting("i1", waiting))).toEqual(["waiting"]);
   expect(phases(driver.session.bodyWaiting("unknown", waiting))).toEqual([]);
 });

@@ -561,7 +561,7 @@ describe("tools", () => {
     test("say so, and go on with it", async () => {
       const { connection, heard } = await page({ tools: [copy] });
       await grant(connection);
-      expect(heard.map(({ phase }) => phase)).toEqual(["start", "waiting"]);
+      await vi.waitFor(() => expect(heard.map(({ phase }) => phase)).toEqual(["start", "waiting"]));
       const waiting = heard[1] as ToolWaiting;
       expect(waiting).toMatchObject({ name: "get_location", reason: "activation", threadId: "t" });
       navigator.userActivation.isActive = true;
@@ -575,6 +575,7 @@ describe("tools", () => {
     test("are dismissed", async () => {
       const { connection, heard } = await page({ tools: [copy] });
       await grant(connection);
+      await vi.waitFor(() => expect(heard).toHaveLength(2));
       (heard[1] as ToolWaiting).dismiss();
       expect((await connection.take("call.settle")).params.result).toMatchObject({
         error: { code: "dismissed" },
@@ -584,7 +585,8 @@ describe("tools", () => {
     test("fail where the page has nothing that could ask", async () => {
       const { connection } = await page({ tools: [copy], onTool: undefined });
       await grant(connection);
-      expect((await connection.take("call.settle")).params.result).toMatchObject({
+      const settled = await vi.waitFor(() => connection.take("call.settle"));
+      expect(settled.params.result).toMatchObject({
         error: { code: "needs_gesture", message: expect.stringContaining("onTool") },
       });
     });

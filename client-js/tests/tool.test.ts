@@ -252,7 +252,7 @@ describe("gestures", () => {
     expect(await asking(copy, {}).outcome).toMatchObject({ error: { code: "invalid_args" } });
 
     const { outcome, asked } = asking(copy, { text: "x" });
-    await quiet();
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
     expect(asked.map(({ reason }) => reason)).toEqual(["activation"]);
     activation.isActive = true;
     await quiet();
@@ -265,10 +265,9 @@ describe("gestures", () => {
     stub();
     const copy = tool({ name: "copy", description }).implement(() => 1, { activation: "required" });
     const { outcome, asked } = asking(copy);
-    await quiet();
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
     asked[0]?.proceed();
-    await quiet();
-    expect(asked).toHaveLength(2);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
     activation.isActive = true;
     asked[1]?.proceed();
     expect(await outcome).toMatchObject({ status: "success" });
@@ -288,7 +287,7 @@ describe("gestures", () => {
     const body = vi.fn();
     const copy = tool({ name: "copy", description }).implement(body, { activation: "required" });
     const { outcome, asked } = asking(copy);
-    await quiet();
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
     asked[0]?.dismiss();
     activation.isActive = true;
     asked[0]?.proceed();
@@ -302,12 +301,28 @@ describe("gestures", () => {
     const controller = new AbortController();
     const copy = tool({ name: "copy", description }).implement(body, { activation: "required" });
     const { outcome, asked } = asking(copy, {}, controller);
-    await quiet();
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
     controller.abort(new FarsideError("cancelled", "stop"));
+    expect(asked[0]?.signal.aborted).toBe(true);
     activation.isActive = true;
     asked[0]?.proceed();
     expect(await outcome).toMatchObject({ error: { code: "cancelled" } });
     expect(body).not.toHaveBeenCalled();
+  });
+
+  test("a page that proceeds by itself, without a click, holds up nothing", async () => {
+    stub();
+    const copy = tool({ name: "copy", description }).implement(() => 1, { activation: "required" });
+    const controller = new AbortController();
+    let count = 0;
+    const outcome = resultOfBody(adopt(copy), {}, context(controller), ({ proceed }) => {
+      count += 1;
+      proceed();
+    });
+    await new Promise<void>((resolve) => setTimeout(resolve));
+    controller.abort(new FarsideError("cancelled", "stop"));
+    expect(await outcome).toMatchObject({ error: { code: "cancelled" } });
+    expect(count).toBeGreaterThan(0);
   });
 
   test("one click is enough for one body that uses it up, after all others", async () => {
@@ -383,6 +398,27 @@ describe("consent", () => {
     asked[0]?.dismiss();
     expect(await outcome).toMatchObject({ error: { code: "dismissed" } });
     expect(hasConsent("photo")).toBe(false);
+  });
+
+  test("of a call that was withdrawn is not remembered", async () => {
+    vi.stubGlobal("localStorage", storage);
+    const controller = new AbortController();
+    const { outcome, asked } = asking(photo("once"), {}, controller);
+    await quiet();
+    controller.abort(new FarsideError("cancelled", "stop"));
+    asked[0]?.proceed();
+    expect(await outcome).toMatchObject({ error: { code: "cancelled" } });
+    expect(hasConsent("photo")).toBe(false);
+  });
+
+  test("is asked for a tool that somebody has wrapped", async () => {
+    const wrapped = { ...photo("always"), execute: vi.fn(async () => 2) };
+    const { outcome, asked } = asking(wrapped);
+    await quiet();
+    expect(wrapped.execute).not.toHaveBeenCalled();
+    asked[0]?.proceed();
+    expect(await outcome).toEqual({ status: "success", value: 2 });
+    expect(wrapped.execute).toHaveBeenCalledWith({}, expect.objectContaining({ toolCallId: "c1" }));
   });
 
   test("is asked for each time where a page may store nothing", async () => {

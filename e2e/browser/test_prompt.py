@@ -23,7 +23,9 @@ def ask_for_click(tab: Tab) -> None:
 
 
 def press(tab: Tab, button: str) -> None:
-    """A click of the mouse on one of the dialog's buttons."""
+    """A click of the mouse on one of the dialog's buttons, as soon as it takes one."""
+    looks = f"{DIALOG}.querySelector('[part={button}]').disabled ? requestAnimationFrame(look) : resolve()"
+    tab.run(f"new Promise((resolve) => {{ const look = () => {looks}; look(); }})")
     box = tab.run(f"(({{ x, y, width, height }}) => [x + width / 2, y + height / 2])({find(button)})")
     tab.page.mouse.click(*box)
 
@@ -91,3 +93,54 @@ def test_one_click_is_enough_for_one_body_that_uses_it_up(open_tab: OpenTab, age
         tab.page.mouse.click(100, 100)
     assert [end["status"] for end in tab.answer()] == ["success"] * 3
     assert [end["value"] for end in tab.answer()] == [True, True, len("clicked")]
+
+
+QUESTIONS = """
+import("/client/prompt/index.js").then(async ({ createPrompt }) => {
+  const heard = [];
+  const describe = ({ name, args }) => `${name}: ${args.text.length}`;
+  const prompt = createPrompt({ describe });
+  const ask = (threadId, args, controller = new AbortController()) => {
+    const call = { name: threadId, args, toolCallId: "call_0", threadId };
+    const [proceed, dismiss] = ["proceed", "dismiss"].map((answer) => () => heard.push(`${threadId}: ${answer}`));
+    const { signal } = controller;
+    prompt({ ...call, phase: "waiting", reason: "consent", proceed, dismiss, signal });
+    return { call, controller };
+  };
+  const dialog = () => document.querySelector("farside-prompt").shadowRoot.querySelector("dialog");
+  const title = () => (dialog().open ? dialog().querySelector("h2").textContent : null);
+  const isOff = () => [...dialog().querySelectorAll("button")].map(({ disabled }) => disabled);
+  const seen = [];
+  const see = () => seen.push(title());
+
+  const one = ask("one", { text: "1" });
+  const two = ask("two", {});
+  const three = ask("three", { text: "333" });
+  see();
+  prompt({ ...one.call, phase: "progress", result: 1 });
+  see();
+  prompt({ ...one.call, phase: "cancelled" });
+  see();
+  const offAtFirst = isOff();
+  two.controller.abort();
+  see();
+  document.body.replaceChildren();
+  three.controller.abort();
+  ask("four", { text: "" });
+  see();
+  dialog().dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  see();
+  return { seen, offAtFirst, heard };
+})
+"""
+
+
+@one_agent
+def test_the_prompt_asks_one_question_after_the_other(open_tab: OpenTab, agent: str, page_errors: list[str]) -> None:
+    """Threads may have calls of one id, calls end elsewhere, a page's own words may fail, and its body be replaced."""
+    found = open_tab(agent).run(QUESTIONS)
+    assert found["seen"] == ["one: 1", "one: 1", "Two", "three: 3", "four: 0", None]
+    assert found["offAtFirst"] == [True, True]
+    assert found["heard"] == ["four: dismiss"]
+    assert [error for error in page_errors if "TypeError" not in error] == []
+    page_errors.clear()

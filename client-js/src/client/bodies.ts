@@ -49,7 +49,7 @@ export class Bodies {
       if (context.options.onTool === undefined) {
         throw new FarsideError("needs_gesture", "No onTool asks the user.");
       }
-      waiting(interrupt_id, what);
+      if (this.#running.get(interrupt_id) === controller) waiting(interrupt_id, what);
     };
     void resultOfBody(tool, args, toolContext, onWaiting).then((result) => {
       // What an aborted body returns or throws is of no use to anybody.

@@ -6,4 +6,6 @@ export interface Waiting {
   readonly proceed: () => void;
   /** The user does not want it: the call fails with `dismissed`. */
   readonly dismiss: () => void;
+  /** Aborted when nobody has to be asked any more: the call was withdrawn, has expired, or another page has it. */
+  readonly signal: AbortSignal;
 }

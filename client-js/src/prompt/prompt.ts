@@ -46,29 +46,49 @@ const WORDS: Words = {
  */
 export function createPrompt({ describe = wordsOf, words, parent }: PromptOptions = {}): Prompt {
   const said = { ...WORDS, ...words };
-  const waiting = new Map<string, ToolWaiting>();
+  const waiting = new Set<ToolWaiting>();
   let dialog: Dialog | undefined;
   let shown: ToolWaiting | undefined;
 
   const show = () => {
-    const [next] = waiting.values();
+    const [next] = waiting;
     if (next === shown) return;
     shown = next;
     if (next === undefined) return dialog?.hide();
-    dialog ??= makeDialog(parent ?? document.body, said, (answer) => {
+    dialog ??= makeDialog(parent, said, (answer) => {
       const answered = shown;
       if (answered === undefined) return;
-      waiting.delete(answered.toolCallId);
+      waiting.delete(answered);
       // While the click lasts.
       answered[answer]();
       show();
     });
-    dialog.show(describe(next), said[next.reason]);
+    dialog.show(described(next), said[next.reason]);
+  };
+
+  /** A page's own words must not hold up the questions behind this one. */
+  const described = (next: ToolWaiting) => {
+    try {
+      return describe(next);
+    } catch (error) {
+      console.error(error);
+      return wordsOf(next);
+    }
+  };
+
+  const forget = (gone: (event: ToolWaiting) => boolean) => {
+    for (const event of waiting) if (gone(event)) waiting.delete(event);
+    show();
   };
 
   const prompt = (event: ToolEvent) => {
-    if (event.phase === "waiting") waiting.set(event.toolCallId, event);
-    else if (event.phase !== "progress") waiting.delete(event.toolCallId);
+    const { phase, threadId, toolCallId } = event;
+    if (phase === "progress") return;
+    if (phase !== "waiting") {
+      return forget((other) => other.threadId === threadId && other.toolCallId === toolCallId);
+    }
+    event.signal.addEventListener("abort", () => forget((other) => other === event), { once: true });
+    waiting.add(event);
     show();
   };
   return Object.assign(prompt, {
@@ -85,8 +105,11 @@ interface Dialog {
   remove(): void;
 }
 
+/** How long a new question takes no click: one that is on its way was meant for something else. */
+const PAUSE_MS = 500;
+
 function makeDialog(
-  parent: Element,
+  parent: Element | undefined,
   { proceed, dismiss }: Words,
   answered: (answer: "proceed" | "dismiss") => void,
 ): Dialog {
@@ -105,8 +128,7 @@ function makeDialog(
     made.type = "button";
     made.textContent = label;
     made.part.add(answer);
-    // The second half of a double click was not meant for the next question.
-    made.addEventListener("click", ({ detail }) => detail < 2 && answered(answer));
+    made.addEventListener("click", () => answered(answer));
     return made;
   };
   title.id = "title";
@@ -126,22 +148,32 @@ function makeDialog(
   announced.ariaLive = "assertive";
   announced.append(dialog);
   root.append(announced);
-  parent.append(host);
   let before: Element | null = null;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+
+  const enable = (isEnabled: boolean) => {
+    for (const each of buttons.children) (each as HTMLButtonElement).disabled = !isEnabled;
+  };
 
   return {
     show(what, why) {
+      // A page may replace its body, and nothing can be used that lies outside of an open modal dialog.
+      const place = [...document.querySelectorAll("dialog:modal")].at(-1) ?? parent ?? document.body;
+      if (host.parentNode !== place) place.append(host);
       title.textContent = what;
       text.textContent = why;
+      enable(false);
+      clearTimeout(pause);
+      pause = setTimeout(() => enable(true), PAUSE_MS);
       if (!dialog.open) {
-        before = document.activeElement;
+        before = focused();
         // `dialog.show()` would take the focus from who types.
         dialog.open = true;
       }
-      if (!isTyping(document.activeElement)) dialog.focus();
+      if (!isTyping(focused())) dialog.focus();
     },
     hide() {
-      const hadFocus = document.activeElement === host;
+      const hadFocus = host.matches(":focus-within");
       dialog.open = false;
       if (hadFocus) (before as HTMLElement | null)?.focus?.();
     },
@@ -149,8 +181,16 @@ function makeDialog(
   };
 }
 
+/** What has the focus, in whatever shadow root it is. */
+function focused(): Element | null {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at;
+}
+
+/** Whether the user may be typing there: what a frame has in it, nobody knows. */
 function isTyping(focused: Element | null): boolean {
-  return focused?.matches("input, textarea, select, [contenteditable]") === true;
+  return focused?.matches("input, textarea, select, iframe, [contenteditable], [role=textbox]") === true;
 }
 
 function element<Name extends keyof HTMLElementTagNameMap>(name: Name): HTMLElementTagNameMap[Name];

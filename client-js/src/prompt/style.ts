@@ -3,7 +3,7 @@ export const STYLE = `
 :host { all: initial; }
 dialog {
   position: fixed; inset: auto 0 1rem; z-index: 2147483647; margin: 0 auto; box-sizing: border-box;
-  width: min(26rem, calc(100vw - 2rem)); padding: 1rem 1.25rem;
+  width: min(26rem, calc(100vw - 2rem)); max-height: calc(100dvh - 2rem); overflow: auto; padding: 1rem 1.25rem;
   font: var(--farside-font, 1rem/1.5 system-ui, sans-serif);
   color: var(--farside-text, #1b1b1f); background: var(--farside-background, #fff);
   border: 1px solid var(--farside-border, #8a8a94); border-radius: var(--farside-radius, .75rem);
@@ -17,8 +17,9 @@ button {
   border: 1px solid var(--farside-border, #8a8a94); border-radius: calc(var(--farside-radius, .75rem) / 1.5);
 }
 button:first-child { color: var(--farside-on-accent, #fff); background: var(--farside-accent, #2f4fd0); border-color: transparent; }
-button:focus-visible { outline: 3px solid var(--farside-focus, #7d97ff); outline-offset: 2px; }
+button:focus-visible { outline: 3px solid var(--farside-focus, #2f4fd0); outline-offset: 2px; }
 @media (prefers-color-scheme: dark) {
   dialog { color: var(--farside-text, #f2f2f5); background: var(--farside-background, #25252b); }
+  button:focus-visible { outline-color: var(--farside-focus, #7d97ff); }
 }
 `;

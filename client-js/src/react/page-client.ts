@@ -2,6 +2,7 @@ import { type Client, createClient } from "../client/client.ts";
 import { shielded } from "../client/client-thread.ts";
 import type { ClientOptions } from "../client/options.ts";
 import type { Thread } from "../client/thread.ts";
+import type { ToolEvent } from "../core/effects.ts";
 import { FarsideError } from "../errors.ts";
 import { adopt, type ToolImplementation } from "../tool/tool.ts";
 import { type Share, Shared } from "./shared.ts";
@@ -45,6 +46,9 @@ export class PageClient {
 
   constructor(options: ClientOptions) {
     const key = keyOf(options);
+    const isAsked = () =>
+      [...listeners].some(({ thread, callbacks }) => thread.key === key && callbacks.onTool);
+    const hear = (event: ToolEvent) => tell(event.threadId, ({ onTool }) => onTool?.(event));
     const tell = (threadId: string, hear: (callbacks: Callbacks) => void) => {
       for (const { thread, callbacks } of listeners) {
         if (thread.key === key && thread.id === threadId) shielded(() => hear(callbacks));
@@ -53,7 +57,10 @@ export class PageClient {
     this.#client = createClient({
       ...options,
       tools: [],
-      onTool: (event) => tell(event.threadId, ({ onTool }) => onTool?.(event)),
+      // Only where a component hears them can tools ask the user.
+      get onTool() {
+        return isAsked() ? hear : undefined;
+      },
       onCustom: (event) => tell(event.threadId, ({ onCustom }) => onCustom?.(event)),
     });
   }

@@ -15,17 +15,23 @@ export interface ImplementOptions {
   readonly consent?: "never" | "once" | "always" | undefined;
 }
 
-/** Resolves when the body may begin; rejects when the user does not want it to. `ask`: puts it before the user. */
+/**
+ * Resolves when the body may begin; rejects when the user does not want it to, or nobody wants it any more. `ask`: puts it
+ * before the user.
+ */
 export async function admission(
   { name }: Pick<ToolDeclaration, "name">,
   { activation, consent = "never" }: ImplementOptions,
+  signal: AbortSignal,
   ask: (waiting: Waiting) => void,
 ): Promise<void> {
-  const asked = (reason: Waiting["reason"]) =>
-    new Promise<void>((proceed, reject) => {
+  const asked = async (reason: Waiting["reason"]) => {
+    await new Promise<void>((proceed, reject) => {
       const dismiss = () => reject(new FarsideError("dismissed", "The user dismissed it."));
-      ask({ reason, proceed, dismiss });
+      ask({ reason, proceed, dismiss, signal });
     });
+    signal.throwIfAborted();
+  };
   if (consent === "always" || (consent === "once" && !hasConsent(name))) {
     await asked("consent");
     if (consent === "once") giveConsent(name);
@@ -33,4 +39,5 @@ export async function admission(
   if (activation !== undefined) {
     while (!(await takeGesture(activation === "consumed"))) await asked("activation");
   }
+  signal.throwIfAborted();
 }

@@ -23,8 +23,7 @@ export async function resultOfBody(
   try {
     // The body may change its arguments; the snapshot shows the ones that came.
     const parsed = await tool.parseArgs(plain(args));
-    await admission(tool.tool, tool.options, onWaiting);
-    context.signal.throwIfAborted();
+    await admission(tool.tool, tool.options, context.signal, onWaiting);
     hadGesture = hasGesture();
     const value = await tool.parseResult(await tool.run(parsed, context));
     return { status: "success", value: inDataModel(value, await mediaIn(value)) };

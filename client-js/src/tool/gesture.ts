@@ -11,10 +11,10 @@ let isUsed = false;
  * others.
  */
 export async function takeGesture(usesUp: boolean): Promise<boolean> {
-  if (!usesUp) return hasGesture();
-  // What else begins with this click, begins first: also in another of its listeners.
+  if (!usesUp && hasGesture()) return true;
+  // What else begins with this click, begins first; and who proceeds without one holds up nothing.
   await new Promise((resolve) => setTimeout(resolve));
-  if (isUsed || !hasGesture()) return false;
+  if (!usesUp || isUsed || !hasGesture()) return false;
   isUsed = true;
   for (const sign of ["click", "keydown"]) {
     globalThis.addEventListener?.(sign, () => (isUsed = false), { capture: true, once: true });

@@ -48,7 +48,7 @@ export interface ToolDeclaration<
 export interface ToolImplementation {
   readonly tool: { readonly name: string };
   // Whatever the implementation takes: its own schema has the say.
-  execute(args: never): unknown;
+  execute(args: never, context?: never): unknown;
 }
 
 /** A declared tool that has a body: pass it to `createClient`. */
@@ -139,10 +139,15 @@ export function adopt(
   implementation: ToolImplementation,
 ): ImplementedTool<StandardSchemaV1, StandardSchemaV1> {
   if (implementation instanceof ImplementedTool) return implementation;
-  const { name, schema } = implementation.tool as { name: string; schema?: StandardSchemaV1 };
-  const body = (args: unknown) => implementation.execute(args as never);
-  const declared = tool({ name, description: "", schema: schema?.["~standard"] ? schema : ANYTHING });
-  return declared.implement(body) as ImplementedTool<StandardSchemaV1, StandardSchemaV1>;
+  // A tool of ours that somebody has wrapped, or of another copy of this package, keeps all that it says.
+  const { tool: given, options } = implementation as Tool;
+  const body = (args: unknown, context: ToolContext) =>
+    implementation.execute(args as never, context as never);
+  const schema = given.schema?.["~standard"] ? given.schema : ANYTHING;
+  return tool({ ...given, schema }).implement(body, options) as ImplementedTool<
+    StandardSchemaV1,
+    StandardSchemaV1
+  >;
 }
 
 const ANYTHING: StandardSchemaV1 = {

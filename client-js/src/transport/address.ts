@@ -17,7 +17,7 @@ export function addressOf(url: string, threadId: string): string {
   // Not by the property: it refuses to go from one kind of scheme to another.
   const scheme = address?.protocol.replace(/^http/, "ws");
   if (address === undefined || (scheme !== "ws:" && scheme !== "wss:")) {
-    const expected = "a url of http, https, ws or wss (outside of a page an absolute one)";
+    const expected = "a url of http, https, ws or wss (absolute outside of a page)";
     throw new FarsideError("invalid_argument", `expected ${expected}, got ${JSON.stringify(url)}`);
   }
   const path = `${address.pathname.replace(/\/+$/, "")}/threads/${threadId}/stream/events`;

@@ -35,7 +35,7 @@ export const JSON_CODEC: Codec = {
     try {
       value = JSON.parse(frame);
     } catch (cause) {
-      throw new FarsideError("malformed_frame", "expected JSON, got something else", { cause });
+      throw new FarsideError("malformed_frame", "expected JSON", { cause });
     }
     return check(value, limits, true) ? unescapeBytes(value) : value;
   },
