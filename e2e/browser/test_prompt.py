@@ -43,7 +43,7 @@ def faults(tab: Tab) -> list[Any]:
 
 
 @one_agent
-def test_the_prompt_asks_for_a_click(open_tab: OpenTab, agent: str) -> None:
+def test_f27_the_prompt_asks_for_a_click_and_the_tool_works_within_it(open_tab: OpenTab, agent: str) -> None:
     tab = open_tab(agent, prompt="", policy=STRICT)
     tab.run("document.body.append(Object.assign(document.createElement('input'), { id: 'field' }))")
 

@@ -55,6 +55,22 @@ def test_a_reload_while_a_call_is_open(open_tab: OpenTab, strict: bool) -> None:
     assert [each["tool"] for each in tab.bodies()] == ["hold_again"]
 
 
+def test_f18_strict_mode_renders_and_mounts_execute_nothing_twice(open_tab: OpenTab) -> None:
+    """Nine calls, nine executions, whatever the components do meanwhile."""
+    tab = open_tab(strict=True)
+    three = [planned("recall", key=key) for key in "abc"]
+    success = {"status": "success", "value": "first"}
+    assert tab.ask(*three) == [success] * 3
+    tab.set(word="second")
+    assert tab.ask(*three) == [{**success, "value": "second"}] * 3
+    tab.set(isConversationShown=False)
+    tab.until("connection === 'none'")
+    tab.set(isConversationShown=True)
+    tab.until("messages?.length > 0")
+    assert tab.ask(*three) == [{**success, "value": "second"}] * 3
+    assert [each["tool"] for each in tab.bodies()] == ["recall"] * 9
+
+
 @each_mode
 def test_another_thread(open_tab: OpenTab, strict: bool) -> None:
     tab = open_tab(strict=strict, thread=new_thread())
@@ -78,8 +94,11 @@ def test_another_thread(open_tab: OpenTab, strict: bool) -> None:
     assert (tab.sockets, len(tab.open_sockets)) == (4, 1)
 
 
-def test_tools_come_and_go_with_components(open_tab: OpenTab, page_errors: list[str]) -> None:
+def test_f23_tools_come_and_go_with_components(open_tab: OpenTab, page_errors: list[str]) -> None:
     tab = open_tab(strict=True)
+    many = ["ping", "throw", "give", "mislead", "paste_text"]
+    tab.set(extra=many)
+    assert tab.ask(planned("paste_text")) == [{"status": "success", "value": "paste_text undefined"}]
     tab.set(extra=["ping", "throw"])
     assert tab.ask(planned("ping", word="ping")) == [{"status": "success", "value": "ping ping"}]
     tab.set(extra=["throw", "ping"])
@@ -94,7 +113,10 @@ def test_tools_come_and_go_with_components(open_tab: OpenTab, page_errors: list[
     tab.set(extra=[])
     assert tab.ask(planned("recall", key="word")) == [{"status": "success", "value": "first"}]
     changes = [tools for at, tools in enumerate(tab.announced) if at == 0 or tools != tab.announced[at - 1]]
-    assert changes == [TOOLS, sorted([*TOOLS, "ping", "throw"]), sorted([*TOOLS, "throw"]), TOOLS]
+    assert changes == [
+        *(TOOLS, sorted([*TOOLS, *many]), sorted([*TOOLS, "ping", "throw"])),
+        *(sorted([*TOOLS, "throw"]), TOOLS),
+    ]
 
 
 def test_what_renders(open_tab: OpenTab) -> None:
@@ -157,7 +179,7 @@ def test_a_page_without_a_conversation_keeps_its_tools_at_work(open_tab: OpenTab
 
 
 @each_mode
-def test_what_an_effect_says_at_once(open_tab: OpenTab, strict: bool) -> None:
+def test_f23_what_an_effect_says_at_once_finds_the_tools(open_tab: OpenTab, strict: bool) -> None:
     plan = {"calls": [planned("remember", key="k", value="v")]}
     tab = open_tab(strict=strict, scene="eager", say=json.dumps(plan))
     assert tab.answer() == [{"status": "success", "value": "v"}]
