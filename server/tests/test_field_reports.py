@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +20,18 @@ from farside import FarsideError, Settings
 from farside.core.model import Call
 from farside.langgraph import tool
 from farside.stores.memory import MemoryStore
+from farside.stores.sqlite import SqliteStore
 from server.tests.langgraph.scripted import Streaming, call, calling, once
 from server.tests.troubled import TroubledStore
 
 ANY_ARGS = {"type": "object", "additionalProperties": True}
 ASK = tool(name="ask", description="Ask the page.", args_schema=ANY_ARGS, timeout=600)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    """The store that users have."""
+    return SqliteStore(tmp_path / "farside.db")
 
 
 def answer(interrupt_id: str, value: Any) -> dict[str, Any]:

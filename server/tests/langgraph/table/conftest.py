@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import messages_from_dict
 
+from farside.stores.sqlite import SqliteStore
 from farside.testing import FakeBrowser
 from server.tests.langgraph.scripted import check_history
 from server.tests.langgraph.table.beside import Turn, here
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    """What graphs do does not depend on the store; this is the one that users have."""
+    return SqliteStore(tmp_path / "farside.db")
 
 
 @pytest.fixture
