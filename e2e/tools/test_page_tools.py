@@ -35,6 +35,19 @@ QUESTION: dict[str, Any] = {
         "required": ["name", "country"],
     },
 }
+FIRST_SEEN = """
+const seen = () => {
+  const { shadowRoot } = document.querySelector("farside-dialog");
+  return shadowRoot.activeElement.localName + (shadowRoot.querySelector("[type=submit]").disabled ? " disabled" : "");
+};
+globalThis.firstSeen = new Promise((resolve) => {
+  new MutationObserver((_, observer) => {
+    observer.disconnect();
+    resolve(seen());
+  }).observe(document.body, { childList: true });
+});
+undefined
+"""
 ASKED = "document.querySelector('farside-dialog') !== null"
 
 
@@ -58,12 +71,19 @@ def test_the_user_is_asked_in_a_dialog_by_the_keyboard_alone(open_page: OpenTab)
     tab = open_page()
     page = tab.page
     page.locator("[name=name]").focus()
+    tab.run(FIRST_SEEN)
     ask(tab)
+    assert tab.run("firstSeen") == "dialog disabled"
     dialog = page.get_by_role("dialog", name="Where shall it be sent?")
     expect(dialog).to_have_accessible_description("The parcel leaves <b>today</b>. It weighs 3 kg.")
     expect(dialog.get_by_role("textbox", name="E-mail")).to_have_accessible_description("For the receipt.")
     expect(dialog).to_have_css("border-radius", "12px")
 
+    # A key that was meant for the page does nothing.
+    expect(dialog.get_by_role("button", name="Send it")).to_be_enabled()
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_focused()
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(dialog, "Name and country are required").to_be_visible()
     expect(dialog.get_by_label("Name")).to_be_focused()
@@ -107,6 +127,7 @@ def test_the_dialog_is_accessible(open_page: OpenTab, tmp_path: Path) -> None:
     for scheme in ("light", "dark"):
         tab.run(f"document.documentElement.style.colorScheme = '{scheme}'")
         ask(tab)
+        expect(tab.page.get_by_role("button", name="Send it")).to_be_enabled()
         tab.page.screenshot(path=tmp_path / f"dialog-{scheme}.png")
         tab.run((ROOT / "node_modules/axe-core/axe.min.js").read_text() + ";undefined")
         found = tab.run("axe.run(document.querySelector('farside-dialog'), { resultTypes: ['violations'] })")

@@ -10,6 +10,9 @@ export interface AskUserOptions {
   readonly cancel?: string;
 }
 
+/** Until then a click, on its way when the dialog appears, sends nothing. */
+const UNREAD_MS = 500;
+
 type Schema = declarations.AskUserArgsAskedField;
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -50,13 +53,19 @@ export const askUser = ({ submit = "Send", cancel = "Cancel" }: AskUserOptions =
           const answers = fields.map(([name, { answer }]) => [name, answer()] as const);
           resolve({ answers: Object.fromEntries(answers.filter(hasAnswer)) });
         };
+        const send = element("button", {
+          type: "submit",
+          textContent: args.submit ?? submit,
+          disabled: true,
+        });
         const buttons = element("footer", {}, [
           element("button", { type: "button", textContent: cancel, onclick: refuse }),
-          element("button", { type: "submit", textContent: args.submit ?? submit }),
+          send,
         ]);
         const rows = fields.map(([, { row }]) => row);
         signal.addEventListener("abort", () => reject(signal.reason), { signal: stop.signal });
         close = showDialog(title, message, element("form", { onsubmit }, [...rows, buttons]), refuse);
+        setTimeout(() => Object.assign(send, { disabled: false }), UNREAD_MS);
       });
     } finally {
       stop.abort();

@@ -6,7 +6,7 @@ dialog {
   overflow: auto; scroll-padding-bottom: 6rem; padding: 1.5rem; border: 1px solid color-mix(in srgb, CanvasText 20%, transparent);
   border-radius: var(--farside-radius, 12px); color-scheme: var(--farside-color-scheme, inherit);
   background: var(--farside-background, Canvas); color: var(--farside-color, CanvasText);
-  font: 1rem/1.5 var(--farside-font, system-ui, sans-serif);
+  font: 1rem/1.5 var(--farside-font, system-ui, sans-serif); outline: none;
 }
 dialog::backdrop { background: rgb(0 0 0 / 45%) }
 h2 { margin: 0 0 .5rem; font-size: 1.25rem; line-height: 1.3 }
@@ -21,7 +21,7 @@ input, select, textarea, button {
 }
 input:not([type=checkbox]), select, textarea { display: block; width: 100%; margin-top: .25rem }
 input[type=checkbox] { width: 1.1rem; height: 1.1rem; margin: 0 .5rem 0 0; vertical-align: -.15rem }
-:focus-visible { outline: 3px solid var(--farside-accent, light-dark(#0b57d0, #8ab4f8)); outline-offset: 2px }
+:focus-visible:not(dialog) { outline: 3px solid var(--farside-accent, light-dark(#0b57d0, #8ab4f8)); outline-offset: 2px }
 footer {
   display: flex; justify-content: flex-end; gap: .75rem; position: sticky; bottom: -1.5rem;
   margin: 1.5rem -1.5rem -1.5rem; padding: 1rem 1.5rem; background: var(--farside-background, Canvas);

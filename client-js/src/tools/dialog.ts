@@ -2,7 +2,8 @@ import { DIALOG_CSS } from "./dialog-css.ts";
 
 /**
  * Shows a modal dialog over the page, in a shadow root, and returns how to take it away. `onCancel`: the user has pressed
- * Escape. It works under a strict Content-Security-Policy: it has neither markup nor style attributes.
+ * Escape. It works under a strict Content-Security-Policy: it has neither markup nor style attributes. The dialog itself has the
+ * focus at first: a key that was meant for the page, while the user typed, does nothing in it.
  */
 export function showDialog(
   title: string,
@@ -10,7 +11,7 @@ export function showDialog(
   content: Node,
   onCancel: () => void,
 ): () => void {
-  const dialog = element("dialog", { oncancel: onCancel }, [
+  const dialog = element("dialog", { oncancel: onCancel, tabIndex: -1 }, [
     element("h2", { id: "title", textContent: title }),
   ]);
   dialog.setAttribute("aria-labelledby", "title");
@@ -27,6 +28,7 @@ export function showDialog(
   root.append(dialog);
   document.body.append(host);
   dialog.showModal();
+  dialog.focus();
   return () => {
     // The focus goes back to where it was.
     dialog.close();
