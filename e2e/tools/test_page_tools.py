@@ -167,6 +167,16 @@ def test_the_selected_text_is_read(open_page: OpenTab) -> None:
         tab.page.mouse.click(field["x"] + 5, field["y"] + 5)
         assert tab.run("document.activeElement.name") == ("name" if field == name else "mail")
         assert value_of(tab, "get_selection")["text"] == "The moon has a far side."
+    # A page that makes its tools anew, as React may at each render, with other options.
+    anew = """import("/client/tools/index.js").then(async ({ getSelection }) => {
+      let added = 0;
+      document.addEventListener = () => { added += 1; };
+      const tools = [undefined, "#public", "#private"].map((within) => getSelection({ within }));
+      delete document.addEventListener;
+      const read = await Promise.all(tools.map((tool) => tool.execute({ max_length: 100 })));
+      return [added, ...read.map(({ text }) => text.trim())];
+    })"""
+    assert tab.run(anew) == [0, "The moon has a far side.", "The moon has a far side.", ""]
     tab.page.mouse.click(10, 10)
     assert value_of(tab, "get_selection")["text"] == ""
 

@@ -6,8 +6,18 @@ export interface GetSelectionOptions {
   readonly within?: string;
 }
 
+/** What is selected in the page, apart from fields. */
+interface Selected {
+  readonly text: string;
+  readonly range: Range;
+}
+
 /** The inputs that have a selection, without passwords. */
 const TEXTS = ["text", "search", "url", "tel"];
+
+let isWatching = false;
+/** What was selected before the user went to a field: browsers drop the page's selection for the field's caret. */
+let dropped: Selected | undefined;
 
 /**
  * `get_selection`: the text that the user has selected, in the page or in a text field. A selection in the page still counts
@@ -16,23 +26,30 @@ const TEXTS = ["text", "search", "url", "tel"];
  * Permission: none. Click: none. Idempotent.
  */
 export const getSelection = ({ within }: GetSelectionOptions = {}) => {
-  // Browsers drop the page's selection for the caret of a field.
-  let dropped = "";
-  const page = (globalThis as Partial<typeof globalThis>).document;
-  page?.addEventListener("focusin", ({ target, relatedTarget }) => {
-    if (isField(target) && !isField(relatedTarget)) dropped = selectedInPage(within);
-  });
-  page?.addEventListener("selectionchange", () => {
-    if (!isField(document.activeElement)) dropped = "";
-  });
+  watch();
   return declarations.get_selection.implement(({ max_length }) => {
     const field = document.activeElement;
-    const text = isField(field) ? selectedIn(field, within) || dropped : selectedInPage(within);
+    const text = isField(field)
+      ? selectedIn(field, within) || textOf(dropped, within)
+      : textOf(selectedInPage(), within);
     const begin = text.slice(0, max_length);
     // Half of a pair of surrogates cannot be sent.
     return { text: begin.replace(/\p{Surrogate}/gu, "\uFFFD"), truncated: text.length > max_length };
   });
 };
+
+/** Notes what is dropped: one pair of listeners for all instances of the tool, which a page may make anew. */
+function watch(): void {
+  const page = (globalThis as Partial<typeof globalThis>).document;
+  if (!page || isWatching) return;
+  isWatching = true;
+  page.addEventListener("focusin", ({ target, relatedTarget }) => {
+    if (isField(target) && !isField(relatedTarget)) dropped = selectedInPage();
+  });
+  page.addEventListener("selectionchange", () => {
+    if (!isField(document.activeElement)) dropped = undefined;
+  });
+}
 
 function isField(target: unknown): target is HTMLInputElement | HTMLTextAreaElement {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
@@ -45,11 +62,15 @@ function selectedIn(field: HTMLInputElement | HTMLTextAreaElement, within: strin
   return isReadable ? field.value.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0) : "";
 }
 
-function selectedInPage(within: string | undefined): string {
+function selectedInPage(): Selected | undefined {
   const selection = document.getSelection();
-  if (!selection?.rangeCount) return "";
-  if (within === undefined) return selection.toString();
-  const range = selection.getRangeAt(0);
+  if (!selection?.rangeCount) return undefined;
+  return { text: selection.toString(), range: selection.getRangeAt(0).cloneRange() };
+}
+
+function textOf(selected: Selected | undefined, within: string | undefined): string {
+  if (!selected || within === undefined) return selected?.text ?? "";
+  const { range } = selected;
   const texts = Array.from(document.querySelectorAll(within), (element) => {
     if (!range.intersectsNode(element) || element.parentElement?.closest(within)) return "";
     const part = document.createRange();

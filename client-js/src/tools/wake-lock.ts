@@ -5,15 +5,17 @@ import { until } from "./waiting.ts";
 
 const PERMISSION = "screen-wake-lock";
 
+/** Lets go of what the page holds: one for all instances of the tool, which a page may make anew. */
+let release = () => {};
+
 /**
  * `hold_wake_lock`: keeps the screen on for a while. It answers as soon as the screen is kept on, since an agent that waited
  * could not talk meanwhile; a call that is withdrawn before lets the screen go. Browsers let it go while the page is hidden.
  *
  * Permission: `screen-wake-lock`, which browsers grant unasked. Click: none. Idempotent: it replaces what was held before.
  */
-export const holdWakeLock = () => {
-  let release = () => {};
-  return tool({ ...declarations.hold_wake_lock, permissions: [PERMISSION] }).implement(
+export const holdWakeLock = () =>
+  tool({ ...declarations.hold_wake_lock, permissions: [PERMISSION] }).implement(
     async ({ duration }, { signal }) => {
       if (!navigator.wakeLock) throw unsupported("wake lock");
       release();
@@ -39,7 +41,6 @@ export const holdWakeLock = () => {
       return { held_until };
     },
   );
-};
 
 /** Keeps the screen on until the signal fires. */
 async function hold(signal: AbortSignal): Promise<void> {
