@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from e2e.browser.conftest import OpenTab, Tab, planned
 from e2e.readme.blocks import block
-from e2e.tools.conftest import code_of, outcome_of, value_of
+from e2e.tools.conftest import code_of, executed, outcome_of, value_of
 from e2e.tools.media import browser as browser
 from e2e.tools.media import open_browser_tab as open_browser_tab
 from e2e.tools.media import open_page as open_page
@@ -252,6 +252,7 @@ def test_the_agent_goes_to_pages_that_are_allowed(open_page: OpenTab) -> None:
         (f"/account/private?{query}", f"/account/login?{query}"),
     ):
         assert go(tab, path) == {"status": "success", "value": {"path": arrived, "title": "Orders"}}
+        assert tab.run("Object.keys(sessionStorage).filter((key) => key.startsWith('farside:navigate'))") == []
     # Who is there stays there.
     tab.open()
     loads = tab.run("performance.timeOrigin")
@@ -274,6 +275,9 @@ def test_an_app_shows_its_pages_itself(open_page: OpenTab) -> None:
     loads = tab.run("performance.timeOrigin")
     assert value_of(tab, "navigate", path="/orders/7")["path"] == "/orders/7"
     assert tab.run("document.title") == "Showing /orders/7"
+    # Calls of the same id, one after another, to other pages and back.
+    for path in ("/orders/6", "/orders/5", "/orders/6"):
+        assert executed(tab, "navigate", path=path)["value"]["path"] == path
     assert tab.run("performance.timeOrigin") == loads
     # By its own router, and without a query, which may be an order to do something.
     tab.open(go="")

@@ -23,27 +23,34 @@ export interface NavigateOptions {
  * Permission: none. Click: none. Idempotent: who is there already stays there.
  */
 export const navigate = (options: NavigateOptions) =>
-  declarations.navigate.implement(async ({ path }, { signal, toolCallId }) => {
+  declarations.navigate.implement(async ({ path }, { signal, threadId, toolCallId }) => {
     const url = urlOf(path, location.origin, options);
     const { go } = options;
     const isThere = () => location.pathname + location.search === url.pathname + url.search;
     if (go) {
       if (!isThere()) await go(url);
-    } else if (!isThere()) {
-      await load(url, toolCallId, signal);
-    } else if (url.hash && url.hash !== location.hash) {
-      location.assign(url);
+    } else {
+      // Models choose the ids of their calls, and may choose one twice.
+      const note = `farside:navigate ${threadId} ${toolCallId} ${url.pathname}`;
+      try {
+        if (!isThere()) await load(url, note, signal);
+        else if (url.hash && url.hash !== location.hash) location.assign(url);
+      } finally {
+        sessionStorage.removeItem(note);
+      }
     }
     return { path: location.pathname + location.search + location.hash, title: document.title };
   });
 
-/** Loads a page. Returns where the app has shown it itself; otherwise not at all: this page ends before. */
-function load(url: URL, toolCallId: string, signal: AbortSignal): Promise<void> {
-  const note = "farside:navigate";
+/**
+ * Loads a page. Returns where the app has shown it itself; otherwise not at all: this page ends before. `note`: the key in the
+ * tab's storage under which the call finds that it has.
+ */
+function load(url: URL, note: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     // This call has loaded a page before, and was led to this one: to a login, perhaps.
-    if (sessionStorage.getItem(note) === toolCallId) return resolve();
-    sessionStorage.setItem(note, toolCallId);
+    if (sessionStorage.getItem(note) !== null) return resolve();
+    sessionStorage.setItem(note, "");
     signal.addEventListener("abort", () => reject(signal.reason));
     location.assign(url);
     if (location.href === url.href) resolve();
