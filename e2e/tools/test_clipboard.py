@@ -34,8 +34,16 @@ def test_an_image_is_copied_and_read_after_a_click(open_tab: OpenTab) -> None:
     # The same picture by its address.
     assert after_click(tab, "write_clipboard_image", image=f"data:image/svg+xml,{quote(SVG)}") == COPIED
     assert after_click(tab, "read_clipboard_image")["value"] == image
-    for bad in ("https://example.org/picture.png", "data:image/png;base64,AAAA", "<svg"):
-        assert after_click(tab, "write_clipboard_image", image=bad)["code"] == "invalid_args"
+    large = SVG.replace('width="6" height="2"', 'width="4097" height="4096"')
+    for bad, why in (
+        *(
+            (bad, "cannot be drawn")
+            for bad in ("https://example.org/picture.png", "data:image/png;base64,AAAA", "<svg")
+        ),
+        (large, "at most 16777216 pixels (4096 x 4096), got 4097 x 4096"),
+    ):
+        outcome = after_click(tab, "write_clipboard_image", image=bad)
+        assert (outcome.get("code"), why in outcome.get("message", "")) == ("invalid_args", True), outcome
 
     assert after_click(tab, "write_clipboard_text", text="no picture") == COPIED
     assert after_click(tab, "read_clipboard_image")["code"] == "failed"

@@ -6,6 +6,8 @@ import { until } from "./waiting.ts";
 
 const READ = "clipboard-read";
 const WRITE = "clipboard-write";
+/** What all browsers can draw; a small SVG document may claim to be far larger. */
+const MAX_PIXELS = 4096 * 4096;
 
 /**
  * `read_clipboard_text`: the text on the clipboard; empty where there is none.
@@ -95,8 +97,11 @@ async function pngOf(image: string): Promise<Blob> {
   const canvas = document.createElement("canvas");
   try {
     await picture.decode();
-    canvas.width = picture.naturalWidth;
-    canvas.height = picture.naturalHeight;
+    const { naturalWidth: width, naturalHeight: height } = picture;
+    if (width * height > MAX_PIXELS) {
+      throw new RangeError(`at most ${MAX_PIXELS} pixels (4096 x 4096), got ${width} x ${height}`);
+    }
+    Object.assign(canvas, { width, height });
     canvas.getContext("2d")?.drawImage(picture, 0, 0);
   } catch (error) {
     const expected =
