@@ -185,6 +185,21 @@ def test_the_selected_text_is_read(open_page: OpenTab) -> None:
     assert value_of(tab, "get_selection", max_length=2) == {"text": "a\ufffd", "truncated": True}
 
 
+HIDE_SOME = """
+for (const [name, property, value] of [
+  ["amount", "opacity", "0"],
+  ["day", "visibility", "hidden"],
+  ["delivery", "opacity", "0"],
+  ["gift", "opacity", "0"],
+]) {
+  for (const control of document.getElementsByName(name)) {
+    control.style[property] = value;
+    if (name === "delivery") control.labels[0].style[property] = value;
+  }
+}
+"""
+
+
 def fields(**values: Any) -> dict[str, Any]:
     return {"fields": [{"label": label.replace("_", " "), "value": value} for label, value in values.items()]}
 
@@ -229,6 +244,11 @@ def test_a_form_is_filled_in_by_its_labels(open_page: OpenTab) -> None:
         assert (outcome["code"], why in outcome["message"]) == ("invalid_args", True), outcome
     after = tab.run("order()")
     assert (after["values"]["name"], after["heard"]) == ("Grace", []), "all fields, or none"
+    # What is there but not seen; a box is seen by its label.
+    tab.run(HIDE_SOME)
+    outcome = outcome_of(tab, "fill_form", **fields(Amount=4))
+    seen = '"Name *", "E-mail:", "Country", "A gift", "Note", "Twin", "Twin"'
+    assert outcome["message"] == f'fill_form: "Amount": expected one of the fields {seen}. Nothing was filled in.'
 
     tab.open(passwords="")
     assert value_of(tab, "fill_form", **fields(Password="x"))["filled"] == ["Password"]

@@ -66,7 +66,19 @@ function isForFilling(control: Control, passwords: boolean): boolean {
   const { type } = control;
   if (NOT_FILLED.includes(type) || (type === "password" && !passwords)) return false;
   const isFixed = control.matches(":disabled") || ("readOnly" in control && control.readOnly);
-  return !isFixed && (control.checkVisibility?.() ?? true);
+  return !isFixed && isSeen(control);
+}
+
+/** Whether the user sees a control, or the label of one that is transparent for the sake of its looks. */
+function isSeen(control: Control): boolean {
+  const isBox = control.type === "checkbox" || control.type === "radio";
+  const options = { visibilityProperty: true, opacityProperty: true };
+  return (
+    (control.checkVisibility?.() ?? true) &&
+    [control, ...(isBox ? (control.labels ?? []) : [])].some(
+      (each) => each.checkVisibility?.(options) ?? true,
+    )
+  );
 }
 
 /** What will write a value into a field, once it is sure that the field takes it. */
