@@ -16,6 +16,14 @@ from e2e.tools.media import open_browser_tab as open_browser_tab
 from e2e.tools.media import open_page as open_page
 
 GREETING: FilePayload = {"name": "Grüße.txt", "mimeType": "text/plain", "buffer": "Grüße 🌘".encode()}
+RECORD_TYPES = """
+window.types = [];
+const real = URL.createObjectURL;
+URL.createObjectURL = (blob) => {
+  types.push(blob.type);
+  return real(blob);
+};
+"""
 BYTES: FilePayload = {"name": "all.BIN", "mimeType": "", "buffer": bytes(range(256))}
 
 
@@ -92,9 +100,9 @@ def test_a_user_who_closes_the_picker_has_dismissed_it(open_page: OpenTab) -> No
 
 
 def test_a_file_is_downloaded_where_there_is_no_picker(open_page: OpenTab, tmp_path: Path) -> None:
-    tab = open_page(inputs="")
+    tab = open_page(inputs="", prepare=lambda page: page.add_init_script(RECORD_TYPES))
     for args, content in (
-        ({"text": "a;b\n1;ü\n", "mime_type": "text/csv"}, "a;b\n1;ü\n".encode()),
+        ({"text": "a;b\n1;ü\n", "mime_type": "text/html"}, "a;b\n1;ü\n".encode()),
         ({"base64": base64.b64encode(bytes(range(256))).decode()}, bytes(range(256))),
     ):
         assert is_active(tab) is False
@@ -104,6 +112,7 @@ def test_a_file_is_downloaded_where_there_is_no_picker(open_page: OpenTab, tmp_p
         assert started.value.suggested_filename == "my table.csv"
         started.value.save_as(tmp_path / "saved")
         assert (tmp_path / "saved").read_bytes() == content
+        assert tab.run("types") == ["application/octet-stream"], "what the agent calls HTML is no document of the page"
         tab.reload()
     for args, why in (
         ({"text": "a", "base64": "YQ=="}, "Expected either text or base64."),

@@ -140,7 +140,9 @@ async function textOf(file: File) {
   }
 }
 
-function blobOf({ text, base64, mime_type: type }: declarations.SaveFileArgs): Blob {
+/** The bytes. Their kind is in the file's name alone: as a document, HTML of the agent's would be of the page's origin. */
+function blobOf({ text, base64 }: declarations.SaveFileArgs): Blob {
+  const type = "application/octet-stream";
   if (typeof text === typeof base64) throw refused("invalid_args", "Expected either text or base64.");
   if (typeof text === "string") return new Blob([text], { type });
   try {
