@@ -6,6 +6,7 @@ import base64
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import FilePayload
 
@@ -123,3 +124,17 @@ def test_a_file_is_downloaded_where_there_is_no_picker(open_page: OpenTab, tmp_p
     ):
         outcome = outcome_of(tab, "save_file", **{"name": "a.txt", **args})
         assert (outcome["code"], why in outcome["message"]) == ("invalid_args", True), outcome
+
+    # A frame of another origin, in a browser that has pickers.
+    address = urlsplit(tab.page.url)._replace(path="/client/tools/index.js", query="")
+    tab.page.goto(address.geturl())
+    tab.run(
+        f"new Promise((onload) => document.body.append(Object.assign(document.createElement('iframe'), "
+        f"{{ onload, src: 'http://localhost:{address.port}{address.path}' }}))).then(() => {{}})"
+    )
+    save = "execute({ name: 'a.txt', mime_type: 'text/plain', text: 'a', base64: null })"
+    with tab.page.expect_download() as started:
+        (_, frame) = tab.page.frames
+        result = frame.evaluate(f"import('{address.path}').then(({{ saveFile }}) => saveFile().{save})")
+    assert result == {"name": "a.txt", "size": 1, "how": "downloaded"}
+    assert started.value.suggested_filename == "a.txt"

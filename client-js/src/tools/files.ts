@@ -22,7 +22,10 @@ export interface OpenFileOptions {
 export interface SaveFileOptions {
   /** How many bytes a file may have. By default 32 MiB. */
   readonly maxBytes?: number;
-  /** Whether the user chooses where to, in browsers that can ask. Without it, it is a download, which needs no click. */
+  /**
+   * Whether the user chooses where to, in browsers that can ask, apart from frames of other origins. Without it, it is a download,
+   * which needs no click.
+   */
   readonly picker?: boolean;
 }
 
@@ -53,7 +56,7 @@ export const openFile = ({ maxBytes = 8 * 1024 * 1024, accept: taken = [] }: Ope
  */
 export const saveFile = ({ maxBytes = 32 * 1024 * 1024, picker = true }: SaveFileOptions = {}) => {
   const { showSaveFilePicker } = globalThis as Pickers;
-  const asks = picker && showSaveFilePicker !== undefined;
+  const asks = picker && showSaveFilePicker !== undefined && isOfTopOrigin();
   return declarations.save_file.implement(
     async (args, { signal }) => {
       const { name } = args;
@@ -92,8 +95,7 @@ function isOfType({ name, type }: Pick<File, "name" | "type">, types: readonly s
 
 async function choose(accept: readonly string[], multiple: boolean): Promise<File[]> {
   const { showOpenFilePicker } = globalThis as Pickers;
-  // Frames of other origins have no picker, but inputs.
-  if (showOpenFilePicker && globalThis.origin === topOrigin()) {
+  if (showOpenFilePicker && isOfTopOrigin()) {
     const types = accept.length > 0 ? { types: [{ accept: pickerTypes(accept) }] } : {};
     const handles = await asking(() => showOpenFilePicker({ multiple, ...types }));
     return Promise.all(handles.map((handle) => handle.getFile()));
@@ -113,12 +115,12 @@ async function choose(accept: readonly string[], multiple: boolean): Promise<Fil
   }
 }
 
-/** The origin of the whole tab; undefined where it is another one. */
-function topOrigin(): string | undefined {
+/** Whether the page is of the tab's own origin: frames of others have no pickers, but inputs and downloads. */
+function isOfTopOrigin(): boolean {
   try {
-    return globalThis.top?.origin;
+    return globalThis.origin === globalThis.top?.origin;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
