@@ -1,7 +1,13 @@
 import { defineConfig } from "tsdown";
 
 export default defineConfig({
-  entry: ["src/index.ts", "src/prompt/index.ts", "src/react/index.ts", "src/testing/index.ts", "src/tools/index.ts"],
+  entry: [
+    "src/index.ts",
+    "src/prompt/index.ts",
+    "src/react/index.ts",
+    "src/testing/index.ts",
+    "src/tools/index.ts",
+  ],
   format: "esm",
   platform: "neutral",
   target: "es2022",

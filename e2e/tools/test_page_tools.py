@@ -48,7 +48,6 @@ globalThis.firstSeen = new Promise((resolve) => {
 });
 undefined
 """
-ASKED = "document.querySelector('farside-dialog') !== null"
 
 
 def ask(tab: Tab, **args: Any) -> None:
