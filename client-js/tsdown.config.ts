@@ -7,6 +7,7 @@ export default defineConfig({
     "src/react/index.ts",
     "src/testing/index.ts",
     "src/tools/index.ts",
+    "src/webmcp/index.ts",
   ],
   format: "esm",
   platform: "neutral",

@@ -271,7 +271,7 @@ def new_context(browser: Browser, page_errors: list[str]) -> Iterator[Callable[.
         def new_context(**options: Any) -> BrowserContext:
             context = browser.new_context(**options)
             contexts.callback(context.close)
-            _watch(context, page_errors)
+            watch(context, page_errors)
             return context
 
         yield new_context
@@ -332,7 +332,7 @@ def start_chromium(playwright: Playwright, page_errors: list[str]) -> Iterator[C
         def start(profile: Path, *flags: str) -> Chromium:
             chromium = Chromium(playwright, profile, flags)
             browsers.callback(chromium.close)
-            _watch(chromium.context, page_errors)
+            watch(chromium.context, page_errors)
             return chromium
 
         yield start
@@ -348,7 +348,9 @@ def set_permission(page: Page, name: str, setting: Literal["granted", "denied", 
     session.send("Browser.setPermission", {**permission, "browserContextId": target["browserContextId"]})
 
 
-def _watch(context: BrowserContext, errors: list[str]) -> None:
+def watch(context: BrowserContext, errors: list[str]) -> None:
+    """Collect the errors of all pages of a browser, as :func:`page_errors` has them."""
+
     def on_console(message: ConsoleMessage) -> None:
         if message.type == "error":
             errors.append(f"console: {message.text} ({message.location['url']})")

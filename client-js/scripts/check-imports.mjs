@@ -17,12 +17,13 @@ const MODULES = {
   prompt: [...client, "index"],
   react: [...client, "index"],
   tools: [...client, "index"],
+  webmcp: [...client, "index"],
   testing: [...client, "index"],
   langgraph: [...client, "index"],
   index: client,
 };
 const PACKAGES = {
-  "@standard-schema/spec": ["tool", "tools", "client", "index", "testing"],
+  "@standard-schema/spec": ["tool", "tools", "webmcp", "client", "index", "testing"],
   react: ["react"],
   "modern-screenshot": ["tools"],
 };

@@ -33,6 +33,12 @@ import { createPrompt } from "farside/prompt";
 globalThis.prompt = createPrompt();
 `;
 
+const webmcp = `
+import { adopt, exposeToModelContext } from "farside/webmcp";
+
+globalThis.webmcp = { adopt, exposeToModelContext };
+`;
+
 /** The size of a page's code, in bytes: minified, and gzipped too. Without the modules that are `external`. */
 async function sizeOf(source, external = (id) => LIBRARIES.includes(id)) {
   const { output } = await build({
@@ -66,10 +72,10 @@ function report(what, { minified, gzipped }, budget) {
 
 const alone = await sizeOf(client);
 report("farside, one client with one tool", alone, 16 * KIB);
-for (const [name, source] of Object.entries({ react, prompt })) {
+for (const [name, source] of Object.entries({ react, prompt, webmcp })) {
   const { minified, gzipped } = await sizeOf(client + source);
   const added = { minified: minified - alone.minified, gzipped: gzipped - alone.gzipped };
-  report(`farside/${name}, beyond that`, added, 3 * KIB);
+  report(`farside/${name}, beyond that`, added, name === "webmcp" ? KIB : 3 * KIB);
 }
 
 /** What the tools share with the client is no part of theirs. */

@@ -1,4 +1,4 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { isObject } from "../wire/values.ts";
 
 /** A JSON Schema. What is not known of it is ignored, formats included: the server checks everything again. */
@@ -47,7 +47,7 @@ const SIZES: Readonly<Record<string, readonly [string, string]>> = {
 const OPAQUE = Symbol();
 
 /** Makes a Standard Schema of a JSON Schema. Bytes are what JSON carries as `{ $bytes: string }`, and fit any string there. */
-export function jsonSchema<T>(root: JsonSchema): StandardSchemaV1<T> {
+export function jsonSchema<T>(root: JsonSchema): StandardSchemaV1<T> & StandardJSONSchemaV1<T> {
   const validate = (value: unknown): StandardSchemaV1.Result<T> => {
     const complaints: Complaint[] = [];
     check(root, root, value ?? null, [], complaints);
@@ -58,7 +58,9 @@ export function jsonSchema<T>(root: JsonSchema): StandardSchemaV1<T> {
       }),
     };
   };
-  return { "~standard": { version: 1, vendor: "farside", validate } };
+  const written = () => (isObject(root) ? root : root ? {} : { not: {} });
+  const jsonSchema = { input: written, output: written };
+  return { "~standard": { version: 1, vendor: "farside", validate, jsonSchema } };
 }
 
 function check(

@@ -1,0 +1,2 @@
+export { adopt } from "./adopt.ts";
+export { type ExposeOptions, type Exposure, exposeToModelContext } from "./expose.ts";
