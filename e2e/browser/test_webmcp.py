@@ -20,6 +20,7 @@ const text = { type: "string" };
 const args = { type: "object", properties: { word: text }, required: ["word"] };
 const echo = declare({ name: "echo", description: "Says it again.", fingerprint: "", args, result: text });
 const bare = (name, body, options) => tool({ name, description: name }).implement(body, options);
+window.fresh = bare("fresh", () => 1);
 window.heard = [];
 window.tools = [
   echo.implement(({ word }, { toolCallId }) => (word === "" ? toolCallId.length : word)),
@@ -39,6 +40,7 @@ await exposure.registered;
 ADOPT = """
 const { adopt } = await import("/client/webmcp/index.js");
 const listeners = new Set();
+window.adopt = adopt;
 window.seen = [];
 window.names = (...wanted) => new Promise((resolve) => {
   const look = () => JSON.stringify(seen.at(-1)) === JSON.stringify(wanted) && resolve(true);
@@ -127,8 +129,10 @@ def test_both_directions(open_tab: OpenTab, context: BrowserContext, page_errors
     assert tab.run(f"Promise.all([outcome('wait', {{}}, abort), {aborted}]).then(([end]) => end)") == "AbortError"
 
     # A tool that cannot be registered takes the others with it; one that is taken back at once is no error.
-    twice = "exposeToModelContext([{ tool: { name: 'more' }, execute() {} }, tools[0]]).registered.catch((e) => e.code)"
-    assert tab.run(twice) == "invalid_argument"
+    undescribed = "{ tool: { name: 'undescribed' }, execute() {} }"
+    for refused in ("tools[0]", undescribed):
+        outcome = f"exposeToModelContext([fresh, {refused}]).registered.catch((error) => error.code)"
+        assert tab.run(outcome) == "invalid_argument"
     assert tab.run(names) == ["ask", "echo", "give_bytes", "wait"]
     tab.run("exposure.remove()")
     assert tab.run(names) == []
@@ -159,7 +163,7 @@ def test_both_directions(open_tab: OpenTab, context: BrowserContext, page_errors
     back = "document.modelContext.registerTool({ name: 'remember', description: 'Anew.', execute: () => 'anew' })"
     tab.run(f"{back}.then(() => names('hold', 'remember', 'throw'))")
     assert tab.ask(planned("remember", key="a", value="b")) == [{"status": "success", "value": "anew"}]
-    count = tab.run("stop(); seen.length")
+    count = tab.run("stop(); adopt(['hold'], () => seen.push('late'))(); seen.length")
     another = "document.modelContext.registerTool({ name: 'ping', description: 'Too late.', execute() {} })"
     heard = "new Promise((resolve) => document.modelContext.addEventListener('toolchange', resolve, { once: true }))"
     tab.run(f"Promise.all([{heard}, {another}]).then(() => document.modelContext.getTools()).then(() => undefined)")

@@ -1,4 +1,4 @@
-"""The code of docs/react.md and of the npm package's README, as it stands."""
+"""The code of docs/react.md, and of what else tells of the npm package, as it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from e2e.conftest import Server
 from e2e.react.conftest import APP
 from e2e.readme.test_page import ROOT, run
 
-TEXTS = {name: (ROOT / name).read_text() for name in ("docs/react.md", "client-js/README.md")}
+NAMES = ("docs/react.md", "client-js/README.md", "docs/webmcp.md", "docs/workers.md")
+TEXTS = {name: (ROOT / name).read_text() for name in NAMES}
 BLOCKS = [
     block for text in TEXTS.values() for block in re.findall(r"^```(tsx?)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 ]
@@ -30,7 +31,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_code_has_no_type_errors(project: Path) -> None:
-    assert [language for language, _ in BLOCKS] == ["tsx", "tsx", "tsx", "ts", "tsx"]
+    assert [language for language, _ in BLOCKS] == ["tsx", "tsx", "tsx", "ts", "tsx", "ts", "ts"]
     run(project, "tsc", *OPTIONS, "--jsx", "react-jsx", "--skipLibCheck", *(f.name for f in project.glob("block-*")))
 
 
