@@ -24,6 +24,7 @@ const USE = `
 import { createClient, FarsideError, tool } from "farside";
 import { FakeServer, ManualClock } from "farside/testing";
 import { getLocation } from "farside/tools";
+import { exposeToModelContext } from "farside/webmcp";
 
 const ping = tool({ name: "ping", description: "Answers." }).implement(() => "pong");
 const server = new FakeServer();
@@ -38,6 +39,7 @@ const status: "loading" | "idle" | "running" | "failed" = client.thread("t").get
 if (status !== "loading") throw new FarsideError("failed", \`expected loading, got \${status}\`);
 // @ts-expect-error A client is for an agent.
 createClient;({ url: "ws://server" }) satisfies Parameters<typeof createClient>[0];
+if (exposeToModelContext([ping, getLocation()]) !== undefined) throw new FarsideError("failed", "WebMCP in Node?");
 client.close();
 `;
 

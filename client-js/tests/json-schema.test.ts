@@ -101,6 +101,16 @@ describe("a JSON Schema", () => {
   });
 });
 
+test("a schema tells its JSON Schema to whoever asks (Standard JSON Schema)", () => {
+  const options = { target: "draft-2020-12" } as const;
+  const written = [{ type: "string" }, true, false].map((root) => {
+    const { jsonSchema: told } = jsonSchema(root)["~standard"];
+    expect(told.output(options)).toEqual(told.input(options));
+    return told.input(options);
+  });
+  expect(written).toEqual([{ type: "string" }, {}, { not: {} }]);
+});
+
 describe("a tool as Python declares it", () => {
   const locate = declare<{ high: boolean }, { latitude: number }>({
     name: "locate",
