@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 import farside
 from e2e.browser.png import PNG, read_png
-from farside.browser import asking, capture, drawing, files, page, screen
+from e2e.tools.agent import agent
 
 HERE = Path(__file__).parent / "media_page"
 ROOT = Path(__file__).parents[2]
@@ -34,36 +32,6 @@ POLICY = "; ".join(
         "require-trusted-types-for 'script'",
     ]
 )
-DECLARED = {
-    declared.name: declared
-    for declared in (
-        *(files.open_file, files.save_file, drawing.draw, screen.take_screenshot),
-        *(capture.take_photo, capture.record_audio, asking.ask_user),
-        *(page.get_selection, page.fill_form, page.navigate),
-    )
-}
-
-
-async def function(turn: farside.Turn, _input: Any) -> None:
-    """Calls what the message says, and says as JSON how each call ended."""
-    calls = (_outcome(turn, each["name"], each["args"]) for each in json.loads(turn.text)["calls"])
-    await turn.say(json.dumps(await asyncio.gather(*calls)))
-
-
-async def _outcome(turn: farside.Turn, name: str, args: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return {"status": "success", "value": _shown(await turn.call(DECLARED[name], **args))}
-    except farside.ToolError as error:
-        return {"status": "error", "code": error.code, "message": error.message}
-
-
-def _shown(value: Any) -> Any:
-    """The value, with what there is to say about its bytes in their place."""
-    if isinstance(value, dict):
-        return {key: _shown(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_shown(each) for each in value]
-    return _described(value) if isinstance(value, bytes) else value
 
 
 def _described(data: bytes) -> dict[str, Any]:
@@ -100,7 +68,7 @@ def redirect(request: Request) -> Response:
     return RedirectResponse(f"/account/login?{request.url.query}")
 
 
-served = farside.Farside({"function": function}, store="sqlite:///farside.db")
+served = farside.Farside({"function": agent(_described)}, store="sqlite:///farside.db")
 app = Starlette(
     routes=[
         Mount("/farside", served),

@@ -13,7 +13,7 @@ from e2e.browser.conftest import OpenTab
 from e2e.conftest import Server
 from e2e.readme.blocks import ROOT, block
 from e2e.readme.test_page import ADDRESS, HTML, project, run, serve_readme, static_files
-from e2e.tools.app import DECLARED
+from e2e.tools.agent import DECLARED
 
 __all__ = ["project"]
 
