@@ -60,7 +60,7 @@ def test_a_device_is_off_when_the_call_is_withdrawn(open_page: OpenTab) -> None:
     # The browser is still asking when the call is withdrawn.
     tab.run("holdDevices()")
     tab.call(planned("take_photo"))
-    tab.until("log.some(({ tool, phase }) => tool === 'take_photo' && phase === 'start')")
+    tab.run("devicesHeld")
     tab.run("void harness.thread.stop()")
     tab.until("log.some(({ tool, phase }) => tool === 'take_photo' && phase === 'cancelled')")
     tab.run("giveDevices()")

@@ -23,8 +23,10 @@ const streams = [];
 const devices = navigator.mediaDevices;
 const getUserMedia = devices.getUserMedia.bind(devices);
 let asking = Promise.resolve();
+let held = () => {};
 devices.getUserMedia = async (wanted) => {
   const stream = await getUserMedia(wanted);
+  held();
   await asking;
   streams.push(stream);
   return stream;
@@ -32,8 +34,11 @@ devices.getUserMedia = async (wanted) => {
 /** Whether each device that was on is off again. */
 globalThis.areOff = () =>
   streams.map((stream) => stream.getTracks().every((track) => track.readyState === "ended"));
-/** The browser asks the user, who answers later. */
+/** The browser asks the user, who answers later; `devicesHeld` resolves when it has been asked. */
 globalThis.holdDevices = () => {
+  globalThis.devicesHeld = new Promise((resolve) => {
+    held = resolve;
+  });
   asking = new Promise((resolve) => {
     globalThis.giveDevices = async () => {
       resolve();
