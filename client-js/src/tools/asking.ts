@@ -1,6 +1,7 @@
 import * as declarations from "./declarations.gen.ts";
 import { element, showDialog } from "./dialog.ts";
 import { refused } from "./refusal.ts";
+import { until } from "./waiting.ts";
 
 /** Options of {@link askUser}. */
 export interface AskUserOptions {
@@ -44,9 +45,8 @@ export const askUser = ({ submit = "Send", cancel = "Cancel" }: AskUserOptions =
     });
     signal.throwIfAborted();
     let close = () => {};
-    const stop = new AbortController();
     try {
-      return await new Promise<declarations.AskUserResult>((resolve, reject) => {
+      const answered = new Promise<declarations.AskUserResult>((resolve, reject) => {
         const refuse = () => reject(refused("dismissed", "The user has not answered."));
         const onsubmit = (event: Event) => {
           event.preventDefault();
@@ -63,12 +63,11 @@ export const askUser = ({ submit = "Send", cancel = "Cancel" }: AskUserOptions =
           send,
         ]);
         const rows = fields.map(([, { row }]) => row);
-        signal.addEventListener("abort", () => reject(signal.reason), { signal: stop.signal });
         close = showDialog(title, message, element("form", { onsubmit }, [...rows, buttons]), refuse);
         setTimeout(() => Object.assign(send, { disabled: false }), UNREAD_MS);
       });
+      return await until(signal, answered);
     } finally {
-      stop.abort();
       close();
     }
   });

@@ -1,6 +1,6 @@
 import { tool } from "../tool/tool.ts";
 import * as declarations from "./declarations.gen.ts";
-import { refused, unsupported } from "./refusal.ts";
+import { refused, stateOf, unsupported } from "./refusal.ts";
 import { until } from "./waiting.ts";
 
 /** Options of {@link takePhoto}. */
@@ -80,9 +80,7 @@ async function refuse(device: string, error: unknown): Promise<never> {
     throw refused("unsupported", `There is no such ${device}: ${message}`, error);
   }
   if (name !== "NotAllowedError") throw error;
-  const query = navigator.permissions?.query({ name: device as PermissionName });
-  const state = (await Promise.resolve(query).catch(() => undefined))?.state;
-  throw refused(state === "prompt" ? "dismissed" : "permission_denied", message, error);
+  throw refused((await stateOf(device)) === "prompt" ? "dismissed" : "permission_denied", message, error);
 }
 
 async function photograph(stream: MediaStream, maxWidth: number, warmUpMs: number) {

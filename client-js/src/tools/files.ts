@@ -1,3 +1,4 @@
+import { attempt } from "../attempt.ts";
 import { hasGesture } from "../tool/gesture.ts";
 import { CONSUMES_CLICK } from "./activation.ts";
 import * as declarations from "./declarations.gen.ts";
@@ -117,11 +118,7 @@ async function choose(accept: readonly string[], multiple: boolean): Promise<Fil
 
 /** Whether the page is of the tab's own origin: frames of others have no pickers, but inputs and downloads. */
 function isOfTopOrigin(): boolean {
-  try {
-    return globalThis.origin === globalThis.top?.origin;
-  } catch {
-    return false;
-  }
+  return attempt(() => globalThis.origin === globalThis.top?.origin) ?? false;
 }
 
 function pickerTypes(accept: readonly string[]): Record<string, readonly string[]> {

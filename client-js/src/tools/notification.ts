@@ -1,3 +1,4 @@
+import { hasGesture } from "../tool/gesture.ts";
 import { tool } from "../tool/tool.ts";
 import * as declarations from "./declarations.gen.ts";
 import { refused, unsupported } from "./refusal.ts";
@@ -29,7 +30,7 @@ export const showNotification = ({ icon }: ShowNotificationOptions = {}) =>
   );
 
 async function allowed(): Promise<void> {
-  const hadClick = navigator.userActivation?.isActive ?? true;
+  const hadClick = hasGesture();
   const asked = Notification.permission === "default";
   const permission = asked ? await Notification.requestPermission() : Notification.permission;
   if (permission === "denied") throw refused("permission_denied", "The user does not allow notifications.");

@@ -1,4 +1,5 @@
 import { FarsideError, type ToolErrorCode } from "../errors.ts";
+import { hasGesture } from "../tool/gesture.ts";
 
 /** The error that ends a tool with a code. */
 export function refused(code: ToolErrorCode, message: string, cause?: unknown): FarsideError {
@@ -19,7 +20,7 @@ export function unsupported(what: string): FarsideError {
  */
 export async function asking<T>(call: () => T | PromiseLike<T>, permission?: string): Promise<T> {
   const wasInFront = document.hasFocus();
-  const hadClick = navigator.userActivation?.isActive ?? true;
+  const hadClick = hasGesture();
   try {
     return await call();
   } catch (error) {
@@ -35,7 +36,7 @@ export async function asking<T>(call: () => T | PromiseLike<T>, permission?: str
 }
 
 /** What the browser says of a permission; undefined where it does not know it. */
-async function stateOf(permission: string): Promise<PermissionState | undefined> {
+export async function stateOf(permission: string): Promise<PermissionState | undefined> {
   try {
     return (await navigator.permissions.query({ name: permission as PermissionName })).state;
   } catch {
