@@ -12,9 +12,10 @@ from pathlib import Path
 
 import uvicorn
 
-from farside.app import DEVELOPMENT, Farside
+from farside.app import DEVELOPMENT
 from farside.asgi import server_options
 from farside.cli import reload
+from farside.cli.places import app_at
 from farside.cli.types import run as write_types
 from farside.doctor import report
 
@@ -68,18 +69,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not module or (not name and (options.command != "types" or ":" in options.app)):
         parser.error(f"expected module:app, got {options.app!r}; for example server:app")
     sys.path.insert(0, str(Path.cwd()))
-    if options.command == "types":
-        if options.check and options.output is None:
-            parser.error("expected --check with the file to check, got no -o")
+    if options.command == "types" and options.check and options.output is None:
+        parser.error("expected --check with the file to check, got no -o")
+    if options.command in ("types", "doctor"):
         importlib.import_module(module)  # whatever is wrong in there has its own traceback
+    if options.command == "types":
         try:
             return write_types(options.app, options.output, check=options.check, source=options.source)
         except ValueError as error:
             parser.error(str(error))
     if options.command == "doctor":
-        app = getattr(importlib.import_module(module), name, None)
-        if not isinstance(app, Farside):
-            parser.error(f"expected {options.app} to be a Farside app, got {app!r}; name the variable that holds it")
+        try:
+            app = app_at(options.app)
+        except ValueError as error:
+            parser.error(str(error))
         findings = asyncio.run(app.examine())
         sys.stdout.write(report(findings))
         return int(any(finding.is_stuck for finding in findings))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from farside.app import Farside
+from farside.cli.places import app_at
 from farside.tools import HeadlessTool, declaration_of
 from farside.typegen import generate
 
@@ -43,16 +43,10 @@ def tools_at(place: str) -> list[HeadlessTool]:
     Raises:
         ValueError: there are none, or two different ones of one name.
     """
-    module_name, _, name = place.partition(":")
-    module = importlib.import_module(module_name)
-    if not name:
-        tools = _exported(module)
-    elif isinstance(app := getattr(module, name, None), Farside):
-        tools = list(app.tools)
-    else:
-        raise ValueError(f"expected {place} to be a Farside app, got {app!r}; name the variable that holds it")
+    is_app = ":" in place
+    tools = list(app_at(place).tools) if is_app else _exported(importlib.import_module(place))
     if not tools:
-        what = "exports" if not name else "shows"
+        what = "shows" if is_app else "exports"
         raise ValueError(
             f"expected {place} to declare headless tools, it {what} none; name those that the server cannot find by "
             "itself with Farside(agents, tools=[...])"
