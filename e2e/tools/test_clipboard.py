@@ -48,6 +48,14 @@ def test_an_image_is_copied_and_read_after_a_click(open_tab: OpenTab) -> None:
     assert after_click(tab, "write_clipboard_text", text="no picture") == COPIED
     assert after_click(tab, "read_clipboard_image")["code"] == "failed"
 
+    # It is no error of the page's that an image cannot be drawn, however late the browser asks for it.
+    tab.run(
+        "Image.prototype.decode = () => Promise.reject(new Error('made up'));"
+        "navigator.clipboard.write = () => new Promise((_, reject) =>"
+        "requestAnimationFrame(() => requestAnimationFrame(reject)))"
+    )
+    assert "made up" in after_click(tab, "write_clipboard_image", image=SVG)["message"]
+
 
 def test_the_clipboard_says_why_it_refuses(open_tab: OpenTab) -> None:
     tab = open_tab()

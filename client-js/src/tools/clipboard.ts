@@ -72,6 +72,8 @@ export const writeClipboardImage = () =>
       const clipboard = clipboardHere("write");
       // A promise, so that the browser is asked within the click.
       const png = pngOf(image);
+      // It may fail before the browser has looked at it.
+      png.catch(() => {});
       const write = () => clipboard.write([new ClipboardItem({ "image/png": png })]);
       try {
         await until(signal, asking(write, WRITE));
